@@ -48,6 +48,24 @@ class Network:
         saves: _Saves,
         progress: _Progress,
     ) -> NetworkRun: ...
+    def experiment(
+        self,
+        *,
+        changes: list[str],
+        paired: bool,
+        replications: int | None,
+        seed: int,
+        until: float,
+        warm_up: float,
+        level: float,
+        precision: float | None,
+        best: tuple[str, bool, float] | None,
+        backend: str,
+        mapping: str,
+        room: int,
+        allow_unstable: bool,
+        progress: _Progress,
+    ) -> Runs: ...
 
 class NetworkRun:
     @property

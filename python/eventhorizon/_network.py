@@ -10,11 +10,11 @@ from os import PathLike
 from typing import Any, Literal
 
 from . import _core
-from ._description import Part, Value, Written, check_counts, in_file, is_path, read
+from ._description import Levels, Part, Value, Written, changes, check_counts, in_file, is_path, read
 from ._errors import Error, EventhorizonWarning, UsageError
 from ._pictures import Picture
 from ._progress import Progress, calls
-from ._results import NetworkResults
+from ._results import NetworkResults, RunResults
 from ._table import Table
 from .distributions import Distribution
 
@@ -348,6 +348,72 @@ class Network:
                 progress=call,
             )
         results = NetworkResults(run)
+        results._warn(3)
+        return results
+
+    def experiment(
+        self,
+        parameters: Mapping[str, Levels],
+        *,
+        paired: bool = False,
+        best: str | None = None,
+        smallest: bool = False,
+        difference: float | None = None,
+        replications: int | None = None,
+        seed: int = 1,
+        until: float | None = None,
+        warm_up: float | None = None,
+        precision: float | None = None,
+        level: float = 0.95,
+        backend: Backend = "auto",
+        mapping: str = "auto",
+        room: int = MOST_ROOM,
+        allow_unstable: bool = False,
+        progress: Progress = False,
+    ) -> RunResults:
+        """Run replications at several points: networks that differ in numbers.
+
+        Replication r has the same random numbers at all points. Ctrl-C ends the run with the replications
+        made so far.
+
+        :param parameters: values by the path of a number, such as ``{"station.desk.servers": [2, 3]}``. The
+            keys of a path are those of the TOML file.
+        :param paired: lists belong together, instead of all their combinations.
+        :param best: find the point with the largest mean of this measure, such as ``"wait(desk)"``, with
+            ``smallest`` the smallest; see ``results.selected``. The answer is right with probability
+            ``level`` if the best is better than the others by ``difference``.
+        :param replications: their number for each point, 64 by default; with ``precision`` or ``best`` the
+            upper bound.
+
+        The other arguments are those of :meth:`run`.
+
+        :raises ModelError: the description, or a path, is wrong.
+        """
+        check_counts(replications=replications, seed=seed, room=room)
+        if (best is None) != (difference is None):
+            raise UsageError("`best` and `difference` belong together: give both, or none of them")
+        if best is not None and precision is not None:
+            raise UsageError("a run ends by `precision` or by `best`: leave one of them out")
+        core = self._native()
+        end, begin = times(core, until, warm_up, 3)
+        with in_file(self._path), calls(progress) as call:
+            run = core.experiment(
+                changes=changes(parameters),
+                paired=paired,
+                replications=replications,
+                seed=seed,
+                until=end,
+                warm_up=begin,
+                level=level,
+                precision=precision,
+                best=None if best is None or difference is None else (best, smallest, difference),
+                backend=backend,
+                mapping=mapping,
+                room=room,
+                allow_unstable=allow_unstable,
+                progress=call,
+            )
+        results = RunResults(run, level)
         results._warn(3)
         return results
 

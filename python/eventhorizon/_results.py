@@ -349,7 +349,7 @@ class Selected:
 
 
 class RunResults(Results):
-    """Results of a process model or of a model in WGSL, at each point of an experiment."""
+    """Results at each point of an experiment, of a process model, a model in WGSL or a network."""
 
     def __init__(self, run: _core.Runs, level: float) -> None:
         self._run = run

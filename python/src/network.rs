@@ -1,6 +1,9 @@
 //! Queueing networks.
 
-use eventhorizon::facility::{self, Facility, Follow, Report, SavedStudy, Study, StudyAutosave, plot};
+use eventhorizon::facility::{
+    self, Facility, FacilityDesign, FacilityError, Follow, NetworkDescription, Report, SavedStudy, Study,
+    StudyAutosave, plot,
+};
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::statistics::Stopping;
 use numpy::PyArray1;
@@ -8,7 +11,9 @@ use pyo3::prelude::*;
 
 use crate::device::Place;
 use crate::errors::{Failure, OrRaise as _};
+use crate::runs::{Described, Found, Runs};
 use crate::saves::Saves;
+use crate::studies::{Best, MOST_OF_BEST, selection};
 use crate::watch::{Watch, watched};
 
 /// Runs that determine a warm-up.
@@ -79,6 +84,93 @@ impl Network {
             let study = Study::new(1, until, 0.0).seed(seed);
             Ok(serde_json::to_string(&facility.trace(&study, Follow::first(most)).run()?)?)
         })
+    }
+
+    /// Replications of all points of changes, with common random numbers.
+    #[pyo3(signature = (*, changes, paired, replications, seed, until, warm_up, level, precision, best, backend, mapping, room, allow_unstable, progress))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn experiment(
+        &self,
+        py: Python<'_>,
+        changes: Vec<String>,
+        paired: bool,
+        replications: Option<u32>,
+        seed: u64,
+        until: f64,
+        warm_up: f64,
+        level: f64,
+        precision: Option<f64>,
+        best: Option<Best>,
+        backend: &str,
+        mapping: &str,
+        room: u32,
+        allow_unstable: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Runs> {
+        let mapping: Mapping = mapping.parse().map_err(|error| Failure::usage(format!("{error}")))?;
+        let options = EngineOptions::default().mapping(mapping);
+        let run = |watch: &Watch| -> Result<(Found, Described), Failure> {
+            let mut description = NetworkDescription::from_json(&serde_json::to_string(&self.0)?)?;
+            for change in &changes {
+                description.set(change)?;
+            }
+            if paired {
+                description.paired();
+            }
+            let design = description.design()?;
+            let compiled = description.networks()?.into_iter().enumerate().map(|(point, mut network)| {
+                (network.until, network.warm_up) = (Some(until), Some(warm_up));
+                let compiled = if allow_unstable { network.compile_unstable() } else { network.compile() };
+                let at =
+                    |source| FacilityError::Point { point: design.describe(point), source: Box::new(source) };
+                compiled.map_err(at)
+            });
+            let points = FacilityDesign::new(design.clone(), compiled.collect::<Result<_, _>>()?);
+            let stopping = precision.map(|bound| Stopping::relative(bound, level, replications));
+            let study = Study::new(replications.unwrap_or(REPLICATIONS), until, warm_up)
+                .seed(seed)
+                .level(level)
+                .stopping(stopping)
+                .room(room);
+            let place = Place::named(backend)?;
+            let run = points
+                .study(&study)
+                .backend(place.backend())
+                .options(options)
+                .watch(|runs: usize, events: u64| watch.flow(runs as u64, events));
+            let results = match &best {
+                Some(best) => {
+                    let most = replications.unwrap_or(MOST_OF_BEST);
+                    run.select(&selection(best, level, most), &best.0)?
+                }
+                None => run.run()?,
+            };
+            let resolution = points.facilities()[0].resolution();
+            let described = Described {
+                model: self.0.name.clone(),
+                unit: self.0.unit.clone(),
+                ticks_per_unit: resolution.ticks_per_unit(),
+                seed,
+                until: Some(until),
+                warm_up: Some(warm_up),
+            };
+            let found = Found {
+                design: results.design,
+                observations: results.observations,
+                decisions: results.decisions,
+                selected: results.selected,
+                fingerprint: results.fingerprint,
+                mapping: results.mapping,
+                adapter: (results.engine == "gpu").then_some(results.adapter),
+                seconds: results.seconds,
+                events: Some(results.events),
+                warnings: results.warnings,
+                has_common_numbers: true,
+            };
+            Ok((found, described))
+        };
+        let ((found, described), interrupted) = watched(py, progress, run)?;
+        Ok(Runs::new(found, described, interrupted))
     }
 
     #[pyo3(signature = (*, replications, seed, until, warm_up, level, precision, backend, mapping, room, quantiles, allow_unstable, batches, saves, progress))]

@@ -17,12 +17,12 @@ use crate::watch::{Watch, watched};
 
 /// The goal of a selection: measure, whether its smallest mean is looked for, the smallest
 /// difference that matters.
-type Best = (String, bool, f64);
+pub(crate) type Best = (String, bool, f64);
 
 /// The upper bound of replications of a selection.
-const MOST_OF_BEST: u32 = 1024;
+pub(crate) const MOST_OF_BEST: u32 = 1024;
 
-fn selection((_, smallest, difference): &Best, level: f64, most: u32) -> Selection {
+pub(crate) fn selection((_, smallest, difference): &Best, level: f64, most: u32) -> Selection {
     Selection { smallest: *smallest, replications: Some(most.into()), ..Selection::new(*difference, level) }
 }
 

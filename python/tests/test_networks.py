@@ -161,3 +161,21 @@ def test_measures_are_found_by_name() -> None:
     assert not math.isnan(wait.theory) and f"{wait:.3f}" == f"{wait.mean:.3f}"
     with pytest.raises(eh.UsageError, match="the nodes are .*doctor"):
         results.estimate("wait", "server")
+
+
+def test_points_of_a_network_have_common_random_numbers() -> None:
+    mm2 = eh.Network("M/M/c", until=400, warm_up=50)
+    mm2.source("arrivals", eh.exponential(1), to="desk").station("desk", eh.exponential(1.5), servers=2, to="out")
+    mm2.sink("out")
+    results = mm2.experiment({"station.desk.servers": [2, 3]}, replications=16, backend="cpu")
+    assert [point["station.desk.servers"] for point in results.points] == [2, 3]
+    one = mm2.run(replications=16, backend="cpu")
+    assert results.values("wait(desk)", point=0) == pytest.approx(one.values("wait", "desk"))
+    chosen = mm2.experiment(
+        {"station.desk.servers": [2, 3]}, best="wait(desk)", smallest=True, difference=0.1, backend="cpu"
+    )
+    assert chosen.selected is not None and chosen.selected.best == 1
+    with pytest.raises(eh.UsageError, match="belong together"):
+        mm2.experiment({"station.desk.servers": [2, 3]}, best="wait(desk)")
+    with pytest.raises(eh.ModelError, match="Did you mean"):
+        mm2.experiment({"station.desc.servers": [2, 3]})

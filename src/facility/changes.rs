@@ -11,13 +11,14 @@ use super::{FacilityError, Network, in_folder};
 use crate::statistics::{Design, Value};
 use crate::text::{closest, quoted, suggested, unmarked};
 
-/// A description of a network, and the numbers in it that vary.
+/// A description of a network, and the numbers and names in it that vary.
 ///
-/// A change names a number by the keys that lead to it: `station.server.servers=2,3,4`. Places in
-/// lists are numbers from 0; a key with a dot has quotation marks. A missing key is added. The
-/// table `[design]` of the description has changes too: lists of numbers by their keys, `paired =
-/// true` for lists that belong together instead of all combinations, or `csv = "points.csv"`, a
-/// file with a column for each path.
+/// A change names a number by the keys that lead to it: `station.server.servers=2,3,4`, or a name:
+/// `station.server.discipline=fifo,lifo`. Places in lists are numbers from 0; a key with a dot has
+/// quotation marks. A missing key is added. The table `[design]` of the description has changes
+/// too: lists by their keys, `paired = true` for lists that belong together instead of all
+/// combinations, or `csv = "points.csv"`, a file with a column for each path. The table `[columns]`
+/// has formulas by name, such as costs, which programs evaluate ([`columns`](Self::columns)).
 ///
 /// ```
 /// use eventhorizon::facility::NetworkDescription;
@@ -49,10 +50,14 @@ pub struct NetworkDescription {
     /// Path and levels of each factor.
     factors: Vec<(String, Vec<Value>)>,
     paired: bool,
+    /// Names and formulas of columns of one's own.
+    columns: Vec<(String, String)>,
 }
 
 /// The key of the design in a description.
 const DESIGN: &str = "design";
+/// The key of columns of one's own.
+const COLUMNS: &str = "columns";
 
 /// Bytes of a CSV file of points.
 const MOST_TEXT: u64 = 64 << 20;
@@ -90,23 +95,25 @@ impl NetworkDescription {
     fn new(text: &str, is_json: bool, folder: Option<&Path>) -> Result<Self, FacilityError> {
         let text = unmarked(text).to_owned();
         let folder = folder.map(Path::to_owned);
-        let mut description = Self { text, is_json, folder, factors: Vec::new(), paired: false };
-        let design = match is_json {
-            true => serde_json::from_str::<Json>(&description.text)
-                .map_err(FacilityError::Json)?
-                .get(DESIGN)
-                .cloned(),
+        let mut description =
+            Self { text, is_json, folder, factors: Vec::new(), paired: false, columns: Vec::new() };
+        let whole: Json = match is_json {
+            true => serde_json::from_str(&description.text).map_err(FacilityError::Json)?,
             false => {
                 let table = toml::from_str::<toml::Table>(&description.text)
                     .map_err(|error| FacilityError::Toml(Box::new(error)))?;
-                table
-                    .get(DESIGN)
-                    .map(|design| serde_json::to_value(design).map_err(FacilityError::Json))
-                    .transpose()?
+                serde_json::to_value(table).map_err(FacilityError::Json)?
             }
         };
-        if let Some(design) = design {
-            description.read_design(&design)?;
+        if let Some(columns) = whole.get(COLUMNS) {
+            let form = || wrong("[columns]", "write formulas by name: `cost = \"20 * queue(desk)\"`");
+            for (name, formula) in columns.as_object().ok_or_else(form)? {
+                let formula = formula.as_str().ok_or_else(form)?;
+                description.columns.push((name.clone(), formula.to_owned()));
+            }
+        }
+        if let Some(design) = whole.get(DESIGN) {
+            description.read_design(design)?;
         }
         // What is wrong in the file comes before what is wrong in its changes.
         description.with(&[])?;
@@ -116,7 +123,7 @@ impl NetworkDescription {
     fn read_design(&mut self, design: &Json) -> Result<(), FacilityError> {
         let table = "[design]";
         let Json::Object(keys) = design else {
-            return Err(wrong(table, "write a table of lists of numbers"));
+            return Err(wrong(table, "write a table of lists of numbers or names"));
         };
         for (key, value) in keys {
             match (key.as_str(), value) {
@@ -131,7 +138,7 @@ impl NetworkDescription {
                     let path = folder.join(name);
                     let text = crate::text::read(&path, MOST_TEXT)
                         .map_err(|error| wrong(table, format!("{}: {error}", path.display())))?;
-                    let design = Design::from_csv(text.as_bytes())
+                    let design = Design::from_csv_with_names(text.as_bytes())
                         .map_err(|error| wrong(table, format!("{}: {error}", path.display())))?;
                     if keys.len() > 1 {
                         return Err(wrong(table, "`csv` has all points: remove the other keys"));
@@ -144,11 +151,12 @@ impl NetworkDescription {
         Ok(())
     }
 
-    /// The lists of numbers below a key of `[design]`.
+    /// The lists below a key of `[design]`.
     fn read_levels(&mut self, path: &str, value: &Json) -> Result<(), FacilityError> {
-        let form = "write numbers, or a list of numbers";
+        let form = "write numbers or names, or a list of them";
         let number = |value: &Json| match value {
             Json::Number(number) => Value::parse(&number.to_string()).ok_or_else(|| wrong(path, form)),
+            Json::String(name) => Ok(Value::from(name.as_str())),
             _ => Err(wrong(path, form)),
         };
         let levels = match value {
@@ -164,17 +172,18 @@ impl NetworkDescription {
         self.vary(path, levels)
     }
 
-    /// Sets a number: `PATH=VALUE`, or `PATH=VALUE,VALUE` for several points of a design. It
-    /// replaces levels of the same path in `[design]`.
+    /// Sets a number or a name: `PATH=VALUE`, or `PATH=VALUE,VALUE` for several points of a design.
+    /// It replaces levels of the same path in `[design]`.
     ///
     /// # Errors
-    /// [`FacilityError::Change`] for values that are not numbers, and paths that lead nowhere.
+    /// [`FacilityError::Change`] for values that the path cannot have, and paths that lead nowhere.
     pub fn set(&mut self, change: &str) -> Result<(), FacilityError> {
         let (path, values) =
             change.split_once('=').ok_or_else(|| wrong(change, "write PATH=VALUE or PATH=VALUE,VALUE"))?;
-        let values = values.split(',').map(|value| {
-            let number = Value::parse(value.trim()).filter(|value| value.as_f64().is_finite());
-            number.ok_or_else(|| wrong(change, format!("`{}` is not a number", quoted(value.trim()))))
+        let values = values.split(',').map(|value| match Value::parse(value.trim()) {
+            Some(number) if number.as_f64().is_finite() => Ok(number),
+            None if !value.trim().is_empty() => Ok(Value::from(value.trim())),
+            _ => Err(wrong(change, format!("`{}` is neither a number nor a name", quoted(value.trim())))),
         });
         let values = values.collect::<Result<Vec<_>, _>>()?;
         self.vary(path.trim(), values)
@@ -186,7 +195,7 @@ impl NetworkDescription {
             return Err(wrong(path, "times of runs are equal at all points: use --until and --warm-up"));
         }
         let Some(&first) = levels.first() else {
-            return Err(wrong(path, "the list is empty: write numbers"));
+            return Err(wrong(path, "the list is empty: write numbers or names"));
         };
         self.with(&[(path, first)])?;
         match self.factors.iter_mut().find(|(known, _)| known == path) {
@@ -232,6 +241,12 @@ impl NetworkDescription {
         Ok(design)
     }
 
+    /// The names and formulas of the table `[columns]`, as they are written: arithmetic of measures
+    /// and paths.
+    pub fn columns(&self) -> &[(String, String)] {
+        &self.columns
+    }
+
     /// The network of each point of the design.
     ///
     /// # Errors
@@ -258,7 +273,13 @@ impl NetworkDescription {
         self.with(&changes)
     }
 
-    /// The number at a path, if the description has one there.
+    /// The value at a path after the changes with one value, if there is one.
+    pub fn changed_value(&self, path: &str) -> Option<Value> {
+        let change = self.factors.iter().find(|(known, levels)| known == path && levels.len() == 1);
+        change.map(|(_, levels)| levels[0]).or_else(|| self.value(path))
+    }
+
+    /// The number at a path, if the description has one there, without changes.
     pub fn value(&self, path: &str) -> Option<Value> {
         let keys = keys(path)?;
         let whole: Json = match self.is_json {
@@ -284,15 +305,21 @@ impl NetworkDescription {
     }
 
     fn changed(&self, changes: &[(&str, Value)]) -> Result<Network, FacilityError> {
-        let texts: Vec<String> = changes.iter().map(|(_, value)| value.to_string()).collect();
-        let said = |number: usize| format!("{}={}", changes[number].0, texts[number]);
+        // Numbers, and names in quotation marks: in TOML and in JSON.
+        let literal = |value: &Value| match value {
+            Value::Name(_) => Json::String(value.to_string()).to_string(),
+            number => number.to_string(),
+        };
+        let texts: Vec<String> = changes.iter().map(|(_, value)| literal(value)).collect();
+        let said = |number: usize| format!("{}={}", changes[number].0, changes[number].1);
         let form = "write keys with dots between them";
         if self.is_json {
             let mut whole: Json = serde_json::from_str(&self.text).map_err(FacilityError::Json)?;
             if let Json::Object(whole) = &mut whole {
                 whole.remove(DESIGN);
+                whole.remove(COLUMNS);
             }
-            if changes.is_empty() && whole.get(DESIGN).is_none() && !self.text.contains(DESIGN) {
+            if changes.is_empty() && ![DESIGN, COLUMNS].iter().any(|key| self.text.contains(key)) {
                 return serde_json::from_str(&self.text).map_err(FacilityError::Json);
             }
             for (number, text) in texts.iter().enumerate() {
@@ -309,6 +336,7 @@ impl NetworkDescription {
         let toml = |error| FacilityError::Toml(Box::new(error));
         let mut table = DeTable::parse(&self.text).map_err(toml)?;
         table.get_mut().remove(DESIGN);
+        table.get_mut().remove(COLUMNS);
         for (number, text) in texts.iter().enumerate() {
             let keys = keys(changes[number].0).ok_or_else(|| wrong(&said(number), form))?;
             let mut value = DeValue::parse(text).map_err(toml)?;

@@ -9,6 +9,7 @@ use super::scale::TimeScale;
 use super::traffic::{arrive, leave, stable, traffic};
 use super::translated;
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
+use crate::text::quoted;
 use crate::time::{Resolution, Ticks};
 
 /// Most servers of a station that scans all of its servers: one with preemption or breakdowns.
@@ -48,6 +49,10 @@ pub(super) fn check(
     }
     if form == Form::Network && classes.len() > MAX_CLASSES {
         return Err(refused(format!("more than {MAX_CLASSES}: {PROCESS}")));
+    }
+    lists(network)?;
+    if form == Form::Network {
+        plain(network, PROCESS)?;
     }
     if (1..classes.len()).any(|number| classes[..number].contains(&classes[number])) {
         return Err(refused("give each another name".to_owned()));
@@ -119,6 +124,30 @@ fn named(network: &Network) -> Result<(), FacilityError> {
             let reason =
                 "it has a control character, which would change a terminal and spoil SVG files; leave it out";
             return refused(what, name, reason);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses arrivals that the network form does not have.
+fn plain(network: &Network, reason: &'static str) -> Result<(), FacilityError> {
+    let found = network.sources.iter().find_map(|(name, source)| Some((name, source.beyond()?)));
+    found.map_or(Ok(()), |(name, what)| Err(unsupported(name, what, reason)))
+}
+
+/// Checks the classes of lists of arrivals.
+fn lists(network: &Network) -> Result<(), FacilityError> {
+    for (name, source) in &network.sources {
+        let Some(times) = &source.times else { continue };
+        if let Some(class) = times.classes.iter().find(|class| !network.classes.contains(class)) {
+            let (node, class, known) = (name.clone(), quoted(class), network.classes.join(", "));
+            return Err(FacilityError::UnknownClass { node, class, known });
+        }
+        let class = source.class.as_ref().or(network.classes.first());
+        if class.is_some_and(|class| times.of(class).next().is_none()) {
+            let (node, what) = (name.clone(), "the number of arrivals of its class");
+            let remedy = "write arrivals of this class, or another `class`".to_owned();
+            return Err(FacilityError::Setting { node, what, value: "0".to_owned(), remedy });
         }
     }
     Ok(())

@@ -29,8 +29,8 @@ use tails::{
 
 pub(crate) use coder::Law;
 pub(super) use coder::whole;
-pub(crate) use data::column;
 pub use data::{Samples, Weighted, in_folder};
+pub(crate) use data::{column, read_text};
 pub use kept::Kept;
 pub use phases::Phases;
 

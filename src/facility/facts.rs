@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 
-use super::measures::Measured;
 use super::nodes::{Choice, Kind, Node};
-use super::report::{WHOLE, names};
 use super::traffic::work;
 use super::{Facility, theory};
 
@@ -56,11 +54,7 @@ impl Facility {
         let nodes = self.nodes.iter().map(|node| self.facts_of(node)).collect();
         let known = theory::known(self);
         let columns = self.columns();
-        let name = |column: &Measured| {
-            let node = column.node.map_or(WHOLE, |node| self.nodes[node].name.as_str());
-            (node, column.class.map(|class| self.network.classes[class].as_str()), column.measure)
-        };
-        let named = names(columns.iter().map(name)).into_iter().zip(&columns);
+        let named = self.named(&columns).into_iter().zip(&columns);
         let theory = named.filter_map(|(name, column)| Some((name, self.theory(column, &known)?)));
         Facts { nodes, theory: theory.collect(), warnings: self.rounding().to_vec() }
     }

@@ -12,7 +12,7 @@ use super::nodes::{Kind, Node, Pair};
 use super::scale::TimeScale;
 use super::sums::{Observed, Sum, real};
 use super::theory;
-use super::{Discipline, Facility};
+use super::{Discipline, Facility, LENGTHS};
 
 /// The reported quantiles of a histogram, in percent.
 pub(super) const QUANTILES: [u32; 4] = [50, 90, 95, 99];
@@ -73,6 +73,16 @@ pub enum Measure {
     /// The same for the times from arrival to departure, taken as evenly spread in the first bin
     /// too.
     SojournQuantile(u8),
+    /// The number of customers that is not exceeded in 90, 95 or 99 % of the time: the mean over
+    /// the replications. `None` if there were ever more than 30.
+    NumberQuantile(u8),
+    /// The largest number of customers: the mean over the replications. `None` if it was ever more
+    /// than 30.
+    NumberMax,
+    /// The share of waits up to a bound: a [`Share`](super::Share).
+    WaitShare,
+    /// The same for the times from arrival to departure.
+    SojournShare,
 }
 
 impl Measure {
@@ -84,6 +94,16 @@ impl Measure {
     /// All measures. Which of them a node has depends on its kind.
     pub fn all() -> impl Iterator<Item = Self> {
         MEASURES.iter().map(|row| row.measure)
+    }
+
+    /// Whether it is a share of times, from a histogram.
+    pub(super) fn is_share(self) -> bool {
+        matches!(self, Self::WaitShare | Self::SojournShare)
+    }
+
+    /// Whether it is read from the time with each number of customers, which is known up to 30.
+    pub(super) fn is_of_lengths(self) -> bool {
+        matches!(self, Self::NumberQuantile(_) | Self::NumberMax)
     }
 
     /// Whether it has to reach the requested precision.
@@ -106,6 +126,9 @@ impl Measure {
             Self::WaitQuantile(percent) if !is_reported(percent) => return Self::WaitQuantile(99).row(),
             Self::SojournQuantile(percent) if !is_reported(percent) => {
                 return Self::SojournQuantile(99).row();
+            }
+            Self::NumberQuantile(percent) if !is_reported(percent) || percent == 50 => {
+                return Self::NumberQuantile(99).row();
             }
             _ => {}
         }
@@ -131,14 +154,19 @@ const fn row(measure: Measure, name: &'static str, estimator: Estimator, part: f
     Row { measure, name, estimator, in_ticks, part }
 }
 
-/// A quantile has no part: it follows from histograms (`quantiles.rs`).
+/// A quantile or a share has no part here: it follows from histograms (`quantiles.rs`,
+/// `shares.rs`).
+const fn of_histogram(measure: Measure, name: &'static str, estimator: Estimator) -> Row {
+    row(measure, name, estimator, |_| unreachable!("it follows from histograms"))
+}
+
 const fn quantile(measure: Measure, name: &'static str) -> Row {
-    row(measure, name, Estimator::Mean, |_| unreachable!("quantiles follow from histograms"))
+    of_histogram(measure, name, Estimator::Mean)
 }
 
 /// All measures. Measures divided by the time of observation have the same divisor in all
 /// replications, so their estimator is a mean.
-static MEASURES: [Row; 25] = {
+static MEASURES: [Row; 31] = {
     use Estimator::{Deviation, Mean, Ratio};
     use Measure::*;
     [
@@ -175,6 +203,10 @@ static MEASURES: [Row; 25] = {
         }),
         row(Tasks, "tasks", Mean, |at| Part::value(at.average(at.seen.servers(at.node())))),
         row(Empty, "empty", Mean, |at| Part::value(real(at.seen.length(at.node(), 0).into()) / at.seen.span)),
+        row(NumberQuantile(90), "number_90", Mean, |at| at.number_below(0.9)),
+        row(NumberQuantile(95), "number_95", Mean, |at| at.number_below(0.95)),
+        row(NumberQuantile(99), "number_99", Mean, |at| at.number_below(0.99)),
+        row(NumberMax, "number_max", Mean, |at| at.number_below(1.0)),
         quantile(WaitQuantile(50), "wait_50"),
         quantile(WaitQuantile(90), "wait_90"),
         quantile(WaitQuantile(95), "wait_95"),
@@ -183,6 +215,8 @@ static MEASURES: [Row; 25] = {
         quantile(SojournQuantile(90), "sojourn_90"),
         quantile(SojournQuantile(95), "sojourn_95"),
         quantile(SojournQuantile(99), "sojourn_99"),
+        of_histogram(WaitShare, "wait_share", Ratio),
+        of_histogram(SojournShare, "sojourn_share", Ratio),
     ]
 };
 
@@ -214,6 +248,21 @@ impl At<'_> {
     /// The average over time of a number, from the area below it in ticks.
     fn average(&self, area: u128) -> f64 {
         real(area) / self.ticks() / self.span()
+    }
+
+    /// The least number of customers that is not exceeded in a share of the time.
+    fn number_below(&self, share: f64) -> Part {
+        let ticks = |customers| real(self.seen.length(self.node(), customers).into());
+        let (mut below, mut number) = (0.0, 0);
+        while number + 1 < LENGTHS {
+            below += ticks(number);
+            // Sums of whole ticks below 2^53 are exact.
+            if below >= share * self.seen.span {
+                return Part::value(real(number as u128));
+            }
+            number += 1;
+        }
+        Part::value(f64::NAN)
     }
 
     /// A share of the customers that arrive.
@@ -258,6 +307,8 @@ pub(crate) struct Measured {
     pub(crate) node: Option<usize>,
     pub(crate) class: Option<usize>,
     pub(crate) measure: Measure,
+    /// The bound of a share, in units.
+    pub(crate) up_to: Option<f64>,
     pub(crate) parts: Pooled,
 }
 
@@ -266,7 +317,7 @@ impl Measured {
     fn new(node: Option<usize>, class: Option<usize>, measure: Measure, ticks: f64) -> Self {
         let row = measure.row();
         let unit = if row.in_ticks { ticks } else { 1.0 };
-        Self { node, class, measure, parts: Pooled::new(row.estimator).in_units(unit) }
+        Self { node, class, measure, up_to: None, parts: Pooled::new(row.estimator).in_units(unit) }
     }
 }
 
@@ -276,6 +327,11 @@ fn parts(of: impl Fn(u8) -> Measure) -> impl Iterator<Item = Measure> {
 }
 
 impl Facility {
+    /// A column without replications.
+    pub(super) fn measured(&self, node: Option<usize>, class: Option<usize>, measure: Measure) -> Measured {
+        Measured::new(node, class, measure, f64::from(self.resolution.ticks_per_unit()))
+    }
+
     /// The columns of results.
     pub(super) fn columns(&self) -> Vec<Measured> {
         self.columns_in(f64::from(self.resolution.ticks_per_unit()))
@@ -350,7 +406,9 @@ impl Facility {
                 columns.push(new(Some(number), None, Tasks));
             }
             if self.details() && matches!(node.kind, Kind::Station { .. }) {
-                columns.push(new(Some(number), None, Empty));
+                let of_lengths = [90, 95, 99].map(NumberQuantile);
+                let of_lengths = [Empty].into_iter().chain(of_lengths).chain([NumberMax]);
+                columns.extend(of_lengths.map(|measure| new(Some(number), None, measure)));
             }
         }
         columns.push(new(None, None, Number));
@@ -455,6 +513,11 @@ impl Facility {
         let alone = self.nodes[node].pairs.iter().filter(|pair| pair.comes).count() == 1;
         let of = |class| known.get(&(node, class, column.measure)).copied();
         of(column.class).or_else(|| of(None).filter(|_| alone))
+    }
+
+    pub(super) fn params_bin_shift(&self) -> u32 {
+        use crate::pdes::Model as _;
+        self.params().bin_shift
     }
 
     pub(super) fn params_warm_up(&self) -> Ticks {

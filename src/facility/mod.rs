@@ -128,7 +128,8 @@
 //! (`network/tables.wgsl` describes the tables). `compiled/` makes machine code of a network for
 //! studies on the CPU. `theory.rs` has exact results. `study.rs` runs replications (`runner.rs`
 //! chooses where) and `long.rs` one long run; `sums.rs`, `measures.rs` and `quantiles.rs` evaluate
-//! them, and `report.rs` prints results. `timeline.rs` is one run over time, `trace.rs` follows
+//! them, and `report.rs` prints results. `timeline.rs` is one run over time, `profile.rs` averages
+//! all replications by time, `shares.rs` counts times up to a bound, `trace.rs` follows
 //! single customers, and `plot/` draws plots. `changes.rs` reads a description with numbers that
 //! vary, `points.rs` runs the points of a design, and `facts.rs` has what follows without a run.
 //!
@@ -138,6 +139,7 @@
 //! list for all facilities, and time intervals that make it faster and inexact; [`FelReference`]
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
+pub(crate) mod arrivals;
 pub(crate) mod beyond;
 mod changes;
 mod check;
@@ -160,6 +162,7 @@ mod plan;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod points;
+mod profile;
 mod quantiles;
 mod report;
 mod resolution;
@@ -168,6 +171,8 @@ mod run;
 mod runner;
 mod saved;
 mod scale;
+mod shares;
+mod source;
 mod study;
 mod sums;
 mod theory;
@@ -177,6 +182,7 @@ mod traffic;
 mod translated;
 mod visits;
 
+pub use arrivals::{ArrivalTimes, MarkovArrivals};
 pub use beyond::{Group, Interrupted, Region, ShiftEnd};
 pub use changes::NetworkDescription;
 #[doc(hidden)]
@@ -191,15 +197,15 @@ pub use measures::Measure;
 pub(in crate::facility) use measures::QUANTILES;
 pub use model::Facility;
 pub(in crate::facility) use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
-pub use network::{
-    Breakdown, Delay, Discipline, Fork, Network, Rate, Router, Shift, Sink, Source, Station, WhenFull,
-};
+pub use network::{Breakdown, Delay, Discipline, Fork, Network, Router, Shift, Sink, Station, WhenFull};
 pub use plan::Study;
 pub use points::{DesignResults, DesignRun, FacilityDesign};
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use run::{LongRun, StudyRun, TraceRun};
 pub use saved::{SavedStudy, StudyAutosave};
+pub use shares::Share;
+pub use source::{Rate, Source};
 pub use timeline::{Timeline, Times};
 pub use visits::{Follow, Outcome, Visit, write_visits};
 

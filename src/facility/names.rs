@@ -198,12 +198,11 @@ impl<'n> Names<'n> {
                 }
                 node.calendar.push((piece.lasts, piece.factor));
             }
+            if source.times.is_some() {
+                // Its rate is not steady.
+                node.calendar.push((1.0, 1.0));
+            }
             if !node.calendar.is_empty() {
-                if !matches!(source.interarrival, Distribution::Exponential(_)) {
-                    let reason = "thinning to the current rate is exact only for Poisson processes; make the time \
-                                  between arrivals exponential";
-                    return Err(unsupported(name, "a rate that changes", reason));
-                }
                 // The lengths of pieces are checked later.
                 if node.calendar.iter().all(|&(_, factor)| factor == 0.0) {
                     let remedy = "choose a positive factor for one piece".to_owned();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::beyond::{Group, Interrupted, Region, ShiftEnd};
 use super::route::links;
+use super::source::{Source, one};
 use super::{Distribution, FacilityError, Link, Route};
 use crate::text::unmarked;
 
@@ -116,41 +117,6 @@ fn unit() -> String {
 
 fn classes() -> Vec<String> {
     vec!["customer".to_owned()]
-}
-
-fn one() -> u32 {
-    1
-}
-
-/// A node where customers enter the network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Source {
-    /// The time between two arrivals, and before the first.
-    pub interarrival: Distribution,
-    /// The class of its customers. Default: the first class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
-    /// Customers in each batch, at most 256.
-    #[serde(default = "one")]
-    pub batch: u32,
-    /// Shares of the arrival rate, one after the other, repeated for ever. `interarrival`, which
-    /// has to be exponential, belongs to the highest rate. Default: always the full rate.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rates: Vec<Rate>,
-    /// The routes of its customers.
-    pub to: Route,
-}
-
-/// A period in which a source has a share of its rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rate {
-    /// The length of the period.
-    pub lasts: f64,
-    /// The share of the rate, 0 to 1.
-    pub factor: f64,
 }
 
 /// A period in which a station has a number of servers.
@@ -496,31 +462,6 @@ impl Network {
         let served = self.sources.keys().chain(self.stations.keys()).chain(self.delays.keys());
         let parting = self.routers.keys().chain(self.forks.keys());
         served.chain(parting).chain(self.sinks.keys()).map(String::as_str)
-    }
-}
-
-impl Source {
-    /// Single customers of the first class.
-    pub fn new(interarrival: Distribution, to: impl Into<Route>) -> Self {
-        Self { interarrival, class: None, batch: 1, rates: Vec::new(), to: to.into() }
-    }
-
-    /// Sets the class of customers.
-    #[must_use]
-    pub fn of(self, class: &str) -> Self {
-        Self { class: Some(class.to_owned()), ..self }
-    }
-
-    /// Sets the number of customers in each batch.
-    #[must_use]
-    pub fn in_batches(self, batch: u32) -> Self {
-        Self { batch, ..self }
-    }
-
-    /// Sets shares of the rate: the length of each period, and its share.
-    #[must_use]
-    pub fn with_rates(self, rates: &[(f64, f64)]) -> Self {
-        Self { rates: rates.iter().map(|&(lasts, factor)| Rate { lasts, factor }).collect(), ..self }
     }
 }
 

@@ -5,11 +5,13 @@ use std::ops::{ControlFlow, Range};
 
 use web_time::Instant;
 
-use super::{Facility, FacilityError, Report, Study};
+use super::{Facility, FacilityError, Report, Share, Study};
 use crate::Backend;
 use crate::gpu::Verdict;
 use crate::pdes::{EngineOptions, SimulationError};
-use crate::statistics::{self, Decision, Design, Experiment, Observations, Pairing, Round, Sequential};
+use crate::statistics::{
+    self, AnalysisError, Decision, Design, Experiment, Observations, Pairing, Round, Sequential,
+};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::statistics::{Allocated, Allocation, Selected, Selection};
 
@@ -45,10 +47,15 @@ pub struct FacilityDesign {
 pub struct DesignRun<'r, W = fn(usize, u64)> {
     points: &'r FacilityDesign,
     study: &'r Study,
+    shares: &'r [Share],
+    derive: Option<Derive<'r>>,
     backend: Backend<'r>,
     options: EngineOptions,
     watch: W,
 }
+
+/// Adds columns to the observations of a point.
+type Derive<'r> = &'r dyn Fn(usize, &mut Observations) -> Result<(), AnalysisError>;
 
 /// The results of all points.
 #[derive(Debug, Clone)]
@@ -140,7 +147,7 @@ impl FacilityDesign {
     /// same numbers at each node of all points. Points that differ in numbers share their code.
     pub fn study<'r>(&'r self, study: &'r Study) -> DesignRun<'r> {
         let (backend, options) = (Backend::default(), EngineOptions::default());
-        DesignRun { points: self, study, backend, options, watch: |_, _| {} }
+        DesignRun { points: self, study, shares: &[], derive: None, backend, options, watch: |_, _| {} }
     }
 }
 
@@ -148,6 +155,17 @@ impl<'r, W> DesignRun<'r, W> {
     /// Where to run. Default: [`Backend::Cpu`].
     pub fn backend(self, backend: Backend<'r>) -> Self {
         Self { backend, ..self }
+    }
+
+    /// Reports these shares of times, too.
+    pub fn shares(self, shares: &'r [Share]) -> Self {
+        Self { shares, ..self }
+    }
+
+    /// Adds columns that are computed from others, such as costs, to the observations of each
+    /// point: `derive` gets its number.
+    pub fn derive(self, derive: &'r dyn Fn(usize, &mut Observations) -> Result<(), AnalysisError>) -> Self {
+        Self { derive: Some(derive), ..self }
     }
 
     /// How a device runs the replications.
@@ -159,8 +177,8 @@ impl<'r, W> DesignRun<'r, W> {
     /// Where it returns [`ControlFlow::Break`], the run ends after the present round, or with
     /// [`SimulationError::Stopped`] before the first one.
     pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V>(self, watch: F) -> DesignRun<'r, F> {
-        let Self { points, study, backend, options, .. } = self;
-        DesignRun { points, study, backend, options, watch }
+        let Self { points, study, shares, derive, backend, options, .. } = self;
+        DesignRun { points, study, shares, derive, backend, options, watch }
     }
 }
 
@@ -240,6 +258,8 @@ const ROUNDS: u32 = 8;
 struct Runs<'r, W> {
     points: &'r FacilityDesign,
     study: &'r Study,
+    shares: &'r [Share],
+    derive: Option<Derive<'r>>,
     backend: Backend<'r>,
     options: EngineOptions,
     watch: W,
@@ -255,10 +275,12 @@ struct Runs<'r, W> {
 
 impl<'r, V: Verdict, W: FnMut(usize, u64) -> V> Runs<'r, W> {
     fn new(run: DesignRun<'r, W>) -> Self {
-        let DesignRun { points, study, backend, options, watch } = run;
+        let DesignRun { points, study, shares, derive, backend, options, watch } = run;
         Self {
             points,
             study,
+            shares,
+            derive,
             backend,
             options,
             watch,
@@ -314,6 +336,7 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V> Runs<'r, W> {
             let watch = &mut self.watch;
             let run = self.points.facilities[point]
                 .study(&study)
+                .shares(self.shares)
                 .backend(self.backend)
                 .options(self.options)
                 .from_replication(range.start)
@@ -325,7 +348,11 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V> Runs<'r, W> {
             if report.replications < range.end - range.start {
                 return Err(SimulationError::Stopped.into());
             }
-            made.push(report.observations()?);
+            let mut observations = report.observations()?;
+            if let Some(derive) = self.derive {
+                derive(point, &mut observations)?;
+            }
+            made.push(observations);
             self.add(point, report);
         }
         Ok(made)

@@ -33,10 +33,10 @@ pub(super) struct Histograms {
 }
 
 impl Histograms {
-    /// Without replications; no histograms if the model has no details.
-    pub(super) fn new(facility: &Facility) -> Self {
+    /// Without replications; no histograms if the study has no details.
+    pub(super) fn new(facility: &Facility, details: bool) -> Self {
         let classes = facility.network.classes.len();
-        let histograms = if facility.details() { facility.nodes.len() * classes * 2 } else { 0 };
+        let histograms = if details { facility.nodes.len() * classes * 2 } else { 0 };
         Self { classes, counts: vec![Vec::new(); histograms * GROUPS], replications: 0 }
     }
 
@@ -302,7 +302,7 @@ mod tests {
             number in 0..4_usize,
         ) {
             let (facility, percent) = (facility(), QUANTILES[number]);
-            let mut histograms = Histograms::new(&facility);
+            let mut histograms = Histograms::new(&facility, true);
             runs.iter().for_each(|run| histograms.add(&rows(&facility, run)));
             let found = estimate(&histograms.below(STATION, class, 1), percent, 0.95);
             // By group, the bins of its times.
@@ -356,19 +356,19 @@ mod tests {
         #[test]
         fn a_file_holds_all_of_them(runs in proptest::collection::vec(waits(), 0..70), cut in 0..70_usize) {
             let facility = facility();
-            let mut whole = Histograms::new(&facility);
+            let mut whole = Histograms::new(&facility, true);
             runs.iter().for_each(|run| whole.add(&rows(&facility, run)));
             let cut = cut.min(runs.len());
-            let mut first = Histograms::new(&facility);
+            let mut first = Histograms::new(&facility, true);
             runs[..cut].iter().for_each(|run| first.add(&rows(&facility, run)));
             let numbers: Vec<u64> = first.numbers().collect();
-            let mut rest = Histograms::new(&facility);
+            let mut rest = Histograms::new(&facility, true);
             prop_assert_eq!(rest.restore(cut as u64, numbers.iter().copied()), Some(()));
             runs[cut..].iter().for_each(|run| rest.add(&rows(&facility, run)));
             prop_assert_eq!(&rest.counts, &whole.counts);
             prop_assert_eq!(rest.replications, whole.replications);
             let restored = |numbers: &[u64]| {
-                Histograms::new(&facility).restore(cut as u64, numbers.iter().copied())
+                Histograms::new(&facility, true).restore(cut as u64, numbers.iter().copied())
             };
             prop_assert_eq!(restored(&numbers[1..]), None);
             prop_assert_eq!(restored(&[&numbers[..], &[0]].concat()), None);
@@ -380,7 +380,7 @@ mod tests {
     fn quantiles_of_which_there_are_few_are_named() {
         let facility = facility();
         // 5 of 40 replications have waits beyond all others.
-        let mut histograms = Histograms::new(&facility);
+        let mut histograms = Histograms::new(&facility, true);
         for number in 0..40_u64 {
             let long = if number < 5 { vec![1 << 30; 30] } else { Vec::new() };
             histograms.add(&rows(&facility, &[[vec![1000 + 50 * number; 100], long].concat(), Vec::new()]));

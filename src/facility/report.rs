@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::statistics::{Column, Decision, Estimator, Observations, Pairing, Pooled, Values};
 use crate::text::{count, write_csv};
 
-use super::{FacilityError, Measure};
+use super::{FacilityError, Measure, shares};
 
 /// A measure of a class of customers at a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -20,6 +20,9 @@ pub struct Row {
     pub class: Option<String>,
     /// The measure.
     pub measure: Measure,
+    /// The bound of a share, in the network's unit of time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_to: Option<f64>,
     /// The estimate from all replications; `None` if nothing was observed in any. Means of times,
     /// shares, deviations and quantiles pool the observations of all replications.
     pub mean: Option<f64>,
@@ -49,6 +52,19 @@ impl Row {
         self.parts.each().map(|value| if value.is_finite() { value } else { f64::NAN })
     }
 
+    /// The measure in tables: `wait`, or `share(wait <= 4)`.
+    pub fn label(&self) -> String {
+        match self.up_to {
+            Some(up_to) => shares::short(self.measure, up_to),
+            None => self.measure.to_string(),
+        }
+    }
+
+    /// Half the width of the interval, or half the distance of its ends: numbers are rounded by it.
+    pub fn half(&self) -> Option<f64> {
+        self.half_width.or_else(|| Some((self.upper? - self.lower?) / 2.0))
+    }
+
     /// The resolution as a share of the estimate, or in units if the estimate is 0.
     fn resolved(&self) -> Option<String> {
         let (width, mean) = (self.resolution?, self.mean?);
@@ -66,8 +82,7 @@ impl Row {
     /// Decimal places that the interval supports: those of two significant digits of its half
     /// width, 9 at most; 6 without an interval.
     fn decimals(&self) -> usize {
-        let half = self.half_width.or_else(|| Some((self.upper? - self.lower?) / 2.0));
-        let Some(mut half) = half.filter(|&half| half > 0.0 && half.is_finite()) else { return 6 };
+        let Some(mut half) = self.half().filter(|&half| half > 0.0 && half.is_finite()) else { return 6 };
         let mut decimals = 0;
         while half < 9.5 && decimals < 9 {
             half *= 10.0;
@@ -160,17 +175,23 @@ pub(super) const WHOLE: &str = "(network)";
 
 /// The names of rows as columns: `wait(server)`, with the class where a node has several, and
 /// `number` of the whole network.
-pub(super) fn names<'r>(rows: impl Iterator<Item = (&'r str, Option<&'r str>, Measure)>) -> Vec<String> {
+pub(super) fn names<'r>(
+    rows: impl Iterator<Item = (&'r str, Option<&'r str>, Measure, Option<f64>)>,
+) -> Vec<String> {
     let rows: Vec<_> = rows.collect();
     let mut counts = std::collections::HashMap::new();
-    for &(node, _, measure) in &rows {
+    for &(node, _, measure, _) in &rows {
         *counts.entry((node, measure)).or_insert(0_usize) += 1;
     }
-    let name = |&(node, class, measure): &(&str, Option<&str>, Measure)| match (node, class) {
-        (WHOLE, _) => measure.name().to_owned(),
-        (node, Some(class)) if counts[&(node, measure)] > 1 => format!("{measure}({node}, {class})"),
-        (node, _) => format!("{measure}({node})"),
-    };
+    let name =
+        |&(node, class, measure, up_to): &(&str, Option<&str>, Measure, Option<f64>)| match (node, class) {
+            (node, class) if up_to.is_some() => {
+                shares::column(measure, node, class, up_to.unwrap_or_default())
+            }
+            (WHOLE, _) => measure.name().to_owned(),
+            (node, Some(class)) if counts[&(node, measure)] > 1 => format!("{measure}({node}, {class})"),
+            (node, _) => format!("{measure}({node})"),
+        };
     rows.iter().map(name).collect()
 }
 
@@ -191,7 +212,8 @@ fn class<S: serde::Serializer>(class: &Option<String>, serializer: S) -> Result<
 
 impl Report {
     /// Writes the rows as CSV: `node`, `class` (`all` for all together), `measure`, `mean`,
-    /// `half_width`, `theory`, `observations`, `lower`, `upper`, `resolution`.
+    /// `half_width`, `theory`, `observations`, `lower`, `upper`, `resolution`, `up_to` (the bound
+    /// of a share).
     ///
     /// # Errors
     /// [`FacilityError::Write`].
@@ -208,6 +230,7 @@ impl Report {
                 "lower",
                 "upper",
                 "resolution",
+                "up_to",
             ])?;
             for row in &self.rows {
                 let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -222,6 +245,7 @@ impl Report {
                     &number(row.lower),
                     &number(row.upper),
                     &number(row.resolution),
+                    &number(row.up_to),
                 ])?;
             }
             Ok(())
@@ -231,7 +255,7 @@ impl Report {
 
     /// The names of the rows as columns of [`observations`](Self::observations).
     pub fn names(&self) -> Vec<String> {
-        names(self.rows.iter().map(|row| (row.node.as_str(), row.class.as_deref(), row.measure)))
+        names(self.rows.iter().map(|row| (row.node.as_str(), row.class.as_deref(), row.measure, row.up_to)))
     }
 
     /// The values of each replication: a column for each row except quantiles, named
@@ -299,6 +323,7 @@ impl fmt::Display for Report {
         };
         let node = widest(|row| &row.node, 4);
         let class = widest(|row| row.class.as_deref().unwrap_or(ALL), 5);
+        let measure = self.rows.iter().map(|row| row.label().chars().count()).max().unwrap_or(0).max(17);
         writeln!(
             f,
             "{}: {} until {} with a warm-up until {} ({}, {} ticks), intervals at {}",
@@ -315,7 +340,7 @@ impl fmt::Display for Report {
             if self.rows.iter().any(|row| row.resolution.is_some()) { "  resolution" } else { "" };
         writeln!(
             f,
-            "{:node$}  {:class$}  {:17}  {:>12}  {:>19}  {:>12}{resolution}",
+            "{:node$}  {:class$}  {:measure$}  {:>12}  {:>19}  {:>12}{resolution}",
             "node", "class", "measure", "mean", "±", "theory"
         )?;
         let mut last = None;
@@ -332,8 +357,8 @@ impl fmt::Display for Report {
             last = Some(here);
             writeln!(
                 f,
-                "{first:node$}  {second:class$}  {:17}  {:>12}  {:>19}  {:>12}{}",
-                row.measure,
+                "{first:node$}  {second:class$}  {:measure$}  {:>12}  {:>19}  {:>12}{}",
+                row.label(),
                 number(row.mean),
                 row.distances().unwrap_or_else(|| number(row.half_width)),
                 number(row.theory),

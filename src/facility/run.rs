@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Facility, FacilityError, Follow, Report, Study, StudyAutosave, Visit};
+use super::{Facility, FacilityError, Follow, Report, Share, Study, StudyAutosave, Visit};
 use crate::Backend;
 use crate::gpu::Verdict;
 use crate::pdes::{EngineOptions, Progress};
@@ -31,6 +31,7 @@ use crate::pdes::{EngineOptions, Progress};
 pub struct StudyRun<'r, W = fn(usize, u64)> {
     pub(super) facility: &'r Facility,
     pub(super) study: &'r Study,
+    pub(super) shares: &'r [Share],
     pub(super) backend: Backend<'r>,
     pub(super) options: EngineOptions,
     pub(super) autosave: StudyAutosave<'r>,
@@ -115,7 +116,7 @@ impl<'r> StudyRun<'r> {
     pub(super) fn new(facility: &'r Facility, study: &'r Study) -> Self {
         let (backend, options) = (Backend::default(), EngineOptions::default());
         let autosave = StudyAutosave::default();
-        Self { facility, study, backend, options, autosave, first: 0, watch: |_, _| {} }
+        Self { facility, study, shares: &[], backend, options, autosave, first: 0, watch: |_, _| {} }
     }
 }
 
@@ -128,6 +129,12 @@ impl<'r, W> StudyRun<'r, W> {
     /// How a device runs the replications. (The library sets [`EngineOptions::outputs`] itself.)
     pub fn options(self, options: EngineOptions) -> Self {
         Self { options, ..self }
+    }
+
+    /// Reports these shares of times, too. They need the memory of [`Study::details`], and such a
+    /// study is not saved.
+    pub fn shares(self, shares: &'r [Share]) -> Self {
+        Self { shares, ..self }
     }
 
     /// Saves the study, or continues one that was saved. Of the report, `seconds` are those since
@@ -147,8 +154,8 @@ impl<'r, W> StudyRun<'r, W> {
     /// it returns [`ControlFlow::Break`](std::ops::ControlFlow), the report is of the replications
     /// that have ended.
     pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V>(self, watch: F) -> StudyRun<'r, F> {
-        let Self { facility, study, backend, options, autosave, first, .. } = self;
-        StudyRun { facility, study, backend, options, autosave, first, watch }
+        let Self { facility, study, shares, backend, options, autosave, first, .. } = self;
+        StudyRun { facility, study, shares, backend, options, autosave, first, watch }
     }
 }
 

@@ -75,7 +75,7 @@ impl Facility {
         &self,
         run: StudyRun<'_, W>,
     ) -> Result<Report, FacilityError> {
-        let StudyRun { study, backend: place, options, autosave: keep, first, mut watch, .. } = run;
+        let StudyRun { study, shares, backend: place, options, autosave: keep, first, mut watch, .. } = run;
         let begun = Instant::now();
         let (until, warm_up) = self.times(study)?;
         let experiment = Experiment::new(Design::default(), study.replications, study.seed);
@@ -83,11 +83,23 @@ impl Facility {
             None => experiment.check()?,
             Some(stopping) => stopping.check()?,
         }
+        if !shares.is_empty() && (keep.from.is_some() || keep.to.is_some()) {
+            return Err(FacilityError::Setting {
+                node: self.network.name.clone(),
+                what: "a study with shares of times",
+                value: "saved or resumed".to_owned(),
+                remedy: "run it from its start to its end".to_owned(),
+            });
+        }
         let mut facility = self.for_study(study, warm_up);
         let mut columns = facility.columns();
+        if !shares.is_empty() {
+            facility = facility.with_details();
+            columns.extend(facility.shares(shares)?);
+        }
         // By node, by number of customers.
         let mut lengths = no_shares(study.details, facility.nodes.len());
-        let mut histograms = Histograms::new(&facility);
+        let mut histograms = Histograms::new(&facility, study.details);
         let mut now = Numbers {
             seed: study.seed,
             source: source(&facility),
@@ -174,7 +186,10 @@ impl Facility {
                         parts: columns
                             .iter()
                             .filter(pooled)
-                            .map(|column| facility.part(column, &seen))
+                            .map(|column| match column.measure.is_share() {
+                                true => facility.share_part(column, ran.memory()),
+                                false => facility.part(column, &seen),
+                            })
                             .collect(),
                         customers: served(&facility, rows),
                         events: events(&facility, rows),
@@ -187,7 +202,9 @@ impl Facility {
                     for (column, part) in columns.iter_mut().filter(|column| pooled(&&**column)).zip(parts) {
                         column.parts.push(part);
                     }
-                    histograms.add(ran.memory());
+                    if study.details {
+                        histograms.add(ran.memory());
+                    }
                     for (node, reported) in ran.rows().iter().enumerate() {
                         #[expect(clippy::cast_precision_loss, reason = "a share")]
                         let span = (until.get() - warm_up.get()) as f64;
@@ -228,6 +245,14 @@ impl Facility {
             let what = facility.reported_of(column);
             warnings.push(format!("{what} is not reported: its schedule has no servers after the warm-up"));
         }
+        for column in columns.iter_mut().filter(|column| column.measure.is_of_lengths()) {
+            if column.parts.observed() < column.parts.len() {
+                let what = facility.reported_of(column);
+                warnings
+                    .push(format!("{what} is not reported: there were more than {} customers", LENGTHS - 2));
+                column.parts.forget();
+            }
+        }
         let known = theory::known(&facility);
         let rows = columns.iter().map(|column| {
             Ok(facility.row(column, &summary(column, study.level)?, facility.theory(column, &known)))
@@ -259,14 +284,30 @@ impl Facility {
         })
     }
 
+    /// The names of the measures that studies report, as columns of
+    /// [`Report::observations`](super::Report::observations); with `details`, also those of
+    /// [`Study::details`].
+    pub fn measures(&self, details: bool) -> Vec<String> {
+        match details {
+            true => self.clone().with_details().measures(false),
+            false => self.named(&self.columns()),
+        }
+    }
+
+    /// The names of columns.
+    pub(super) fn named(&self, columns: &[Measured]) -> Vec<String> {
+        super::report::names(columns.iter().map(|column| {
+            let node = column.node.map_or(WHOLE, |node| self.nodes[node].name.as_str());
+            let class = column.class.map(|class| self.network.classes[class].as_str());
+            (node, class, column.measure, column.up_to)
+        }))
+    }
+
     /// The names of the measures that have to reach a precision.
     pub(super) fn deciding(&self, study: &Study) -> Result<Vec<String>, FacilityError> {
         let (until, warm_up) = self.times(study)?;
         let columns = self.columns();
-        let names = super::report::names(columns.iter().map(|column| {
-            let node = column.node.map_or(WHOLE, |node| self.nodes[node].name.as_str());
-            (node, column.class.map(|class| self.network.classes[class].as_str()), column.measure)
-        }));
+        let names = self.named(&columns);
         let deciding = names.into_iter().zip(&columns);
         let deciding =
             deciding.filter(|(_, column)| column.measure.decides() && !self.unserved(column, warm_up, until));
@@ -311,6 +352,7 @@ impl Facility {
             node: column.node.map_or(WHOLE, |node| &self.nodes[node].name).to_owned(),
             class: column.class.map(|class| self.network.classes[class].clone()),
             measure: column.measure,
+            up_to: column.up_to,
             mean: summary.mean,
             half_width: summary.interval.map(|interval| interval.half_width),
             lower: summary.interval.map(|interval| interval.lower),

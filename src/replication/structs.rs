@@ -71,6 +71,7 @@ fn write(level: Value, kind: FieldKind, bytes: &mut [u8]) -> std::result::Result
             let (value, zero) = match level {
                 Value::Integer(value) => (value as f32, value == 0),
                 Value::Real(value) => (value as f32, value == 0.0),
+                Value::Name(_) => return Err("which is a name, and the parameter is a number"),
             };
             if !value.is_finite() || (value == 0.0 && !zero) {
                 return Err("and the parameter is an f32: 0, or a number of magnitude 1e-45 to 3.4e38");

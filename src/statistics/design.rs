@@ -3,6 +3,8 @@
 use super::AnalysisError;
 use super::error::Result;
 use crate::text::{csv_error, quoted, write_csv};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::{fmt, io};
 
 /// A level of a factor, before the type of the parameter is known.
@@ -12,6 +14,27 @@ pub enum Value {
     Integer(i128),
     /// Any other number.
     Real(f64),
+    /// A name, such as that of a discipline: only in descriptions of networks.
+    Name(Name),
+}
+
+/// A name as a level. It stays in memory until the program ends, so that levels can be copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Name(&'static str);
+
+impl From<&str> for Value {
+    fn from(name: &str) -> Self {
+        static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        Value::Name(Name(match names.get(name) {
+            Some(known) => known,
+            None => {
+                let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
+                names.insert(kept);
+                kept
+            }
+        }))
+    }
 }
 
 macro_rules! value_from {
@@ -31,6 +54,7 @@ impl fmt::Display for Value {
         match self {
             Value::Integer(value) => value.fmt(f),
             Value::Real(value) => value.fmt(f),
+            Value::Name(Name(name)) => f.write_str(name),
         }
     }
 }
@@ -45,6 +69,7 @@ impl serde::Serialize for Value {
                 _ => serializer.serialize_f64(value as f64),
             },
             Value::Real(value) => serializer.serialize_f64(value),
+            Value::Name(Name(name)) => serializer.serialize_str(name),
         }
     }
 }
@@ -55,12 +80,13 @@ impl Value {
         text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Real)).ok()
     }
 
-    /// The number, rounded to `f64` if it is an integer beyond 2^53.
+    /// The number, rounded to `f64` if it is an integer beyond 2^53; NaN for a name.
     #[expect(clippy::cast_precision_loss, reason = "said above")]
     pub fn as_f64(self) -> f64 {
         match self {
             Value::Integer(value) => value as f64,
             Value::Real(value) => value,
+            Value::Name(_) => f64::NAN,
         }
     }
 
@@ -70,6 +96,7 @@ impl Value {
         match self {
             Value::Integer(value) => Some(value),
             Value::Real(value) => (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128),
+            Value::Name(_) => None,
         }
     }
 }
@@ -188,6 +215,18 @@ impl Design {
     /// The rows of a CSV file: a header of factor names, then one row of numbers per point. Blank
     /// lines and spaces around values are ignored.
     pub fn from_csv(file: impl io::Read) -> Result<Self> {
+        Self::read(file, Value::parse)
+    }
+
+    /// The same, with names where there are no numbers.
+    ///
+    /// # Errors
+    /// As [`from_csv`](Self::from_csv).
+    pub fn from_csv_with_names(file: impl io::Read) -> Result<Self> {
+        Self::read(file, |text| Value::parse(text).or_else(|| (!text.is_empty()).then(|| text.into())))
+    }
+
+    fn read(file: impl io::Read, value_of: impl Fn(&str) -> Option<Value>) -> Result<Self> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
         let mut design = Self { factors: Vec::new(), points: Vec::new() };
         let wrong = |error: csv::Error| AnalysisError::Csv(csv_error(error));
@@ -199,7 +238,7 @@ impl Design {
             let line = record.position().map(csv::Position::line);
             let place = || place(design.points.len(), line);
             let levels = record.iter().zip(&design.factors).map(|(text, factor)| {
-                Value::parse(text).ok_or_else(|| AnalysisError::Value {
+                value_of(text).ok_or_else(|| AnalysisError::Value {
                     place: place(),
                     factor: quoted(factor),
                     value: format!("`{}`", quoted(text)),

@@ -89,6 +89,7 @@ mod observations;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod pooled;
+mod profile;
 mod report;
 mod selection;
 mod sequential;
@@ -103,7 +104,7 @@ mod wide;
 
 pub use allocation::{Allocated, Allocation};
 pub use compass::{Compass, Found, Visited};
-pub use design::{Design, Point, Value};
+pub use design::{Design, Name, Point, Value};
 pub use error::AnalysisError;
 pub use experiment::{Experiment, StreamKey};
 pub(crate) use experiment::{check_room, fits_host};
@@ -111,7 +112,8 @@ pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
 pub(crate) use pooled::{Estimator, Part, Pooled, unskewed_interval};
-pub use report::{PointFailure, Report, Row};
+pub use profile::{Intervals, Profile, ProfileRow};
+pub use report::{PointFailure, Report, Row, each_to_csv, with_error};
 pub use selection::{Screening, Selected, Selection};
 pub(crate) use sequential::Round;
 pub use sequential::Sequential;

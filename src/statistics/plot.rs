@@ -4,7 +4,7 @@
 use super::error::Result;
 use super::report::with_error;
 use super::summary::{check_level, interval};
-use super::{AnalysisError, Design, Observations, Summary};
+use super::{AnalysisError, Design, Observations, Profile, ProfileRow, Summary, Value};
 use crate::text::quoted;
 use plotters::element::{DashedPathElement, ErrorBar};
 use plotters::prelude::*;
@@ -185,6 +185,8 @@ pub fn response(
     // By the levels of the other factors: (level, mean, half width). Lists suffice: levels cannot
     // be keys, and there are few.
     let mut curves: Vec<(String, Vec<[f64; 3]>)> = Vec::new();
+    // Levels that are names stand side by side.
+    let mut names: Vec<String> = Vec::new();
     let (mut failed, mut replications) = (0, 0);
     for (point, observed) in observations.iter().enumerate() {
         let summary = observed.summary(name, level)?;
@@ -195,7 +197,18 @@ pub fn response(
         let others = others.filter(|(number, _)| *number != place);
         let label = others.map(|(_, (name, level))| format!("{name}={level}")).collect::<Vec<_>>().join(" ");
         let half = summary.interval.map_or(0.0, |interval| interval.half_width);
-        let value = [design.levels(point)[place].as_f64(), mean, half];
+        let at = match design.levels(point)[place] {
+            Value::Name(level) => {
+                let level = Value::Name(level).to_string();
+                let known = names.iter().position(|known| *known == level);
+                #[expect(clippy::cast_precision_loss, reason = "a few names")]
+                let at = known.unwrap_or(names.len()) as f64;
+                names.extend(known.is_none().then_some(level));
+                at
+            }
+            number => number.as_f64(),
+        };
+        let value = [at, mean, half];
         match curves.iter_mut().find(|(known, _)| *known == label) {
             Some((_, values)) => values.push(value),
             None => curves.push((label, vec![value])),
@@ -208,7 +221,7 @@ pub fn response(
         values.sort_by(|a, b| a[0].total_cmp(&b[0]));
     }
     let mut svg = String::new();
-    draw_curves(&mut svg, &curves, factor, name, level)
+    draw_curves(&mut svg, &curves, &names, [factor, name], level)
         .map_err(|error| AnalysisError::Plot { name: name.into(), message: error.to_string() })?;
     Ok(svg)
 }
@@ -224,12 +237,13 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
     low - margin..high + margin
 }
 
-/// Draws curves through means with intervals: (place, mean, half width) of each point.
+/// Draws curves through means with intervals: (place, mean, half width) of each point. Places 0, 1
+/// and so on have names, if there are any.
 pub(crate) fn draw_curves(
     svg: &mut String,
     curves: &[(String, Vec<[f64; 3]>)],
-    factor: &str,
-    name: &str,
+    names: &[String],
+    [factor, name]: [&str; 2],
     level: f64,
 ) -> Drawn {
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
@@ -243,7 +257,17 @@ pub(crate) fn draw_curves(
         .x_label_area_size(40)
         .y_label_area_size(70)
         .build_cartesian_2d(across, up)?;
-    chart.configure_mesh().light_line_style(TRANSPARENT).x_desc(factor).y_desc(name).draw()?;
+    let place_of = |at: &f64| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
+        let name = names.get(at.round() as usize).filter(|_| (at - at.round()).abs() < 1e-6 && *at > -0.5);
+        name.cloned().unwrap_or_default()
+    };
+    let mut mesh = chart.configure_mesh();
+    mesh.light_line_style(TRANSPARENT).x_desc(factor).y_desc(name);
+    if !names.is_empty() {
+        mesh.x_label_formatter(&place_of);
+    }
+    mesh.draw()?;
     for ((label, values), colour) in curves.iter().zip(CURVES.into_iter().cycle()) {
         let means = values.iter().map(|&[at, mean, _]| (at, mean));
         let drawn = chart.draw_series(LineSeries::new(means, colour.stroke_width(2)))?;
@@ -359,6 +383,60 @@ fn draw_convergence(
     }
     let place = SeriesLabelPosition::UpperRight;
     chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;
+    root.present()
+}
+
+/// Draws a measure of a profile over time: its mean, and the bands with 50 and 90 % of the averages
+/// of single intervals.
+///
+/// # Errors
+/// [`AnalysisError::NoColumn`]; [`AnalysisError::NoObservations`] if nothing was observed.
+pub fn profile(profile: &Profile, measure: &str) -> Result<String> {
+    let rows: Vec<&ProfileRow> = profile.of(measure).collect();
+    if rows.is_empty() {
+        let known = profile.measures().collect::<Vec<_>>().join(", ");
+        return Err(AnalysisError::NoColumn { name: measure.to_owned(), known });
+    }
+    let Some(top) = rows.iter().filter_map(|row| row.q95).reduce(f64::max) else {
+        let replications = profile.replications as u64;
+        return Err(AnalysisError::NoObservations { name: measure.to_owned(), failed: 0, replications });
+    };
+    let mut svg = String::new();
+    draw_profile(&mut svg, profile, measure, &rows, top)
+        .map_err(|error| AnalysisError::Plot { name: measure.to_owned(), message: error.to_string() })?;
+    Ok(svg)
+}
+
+fn draw_profile(svg: &mut String, profile: &Profile, measure: &str, rows: &[&ProfileRow], top: f64) -> Drawn {
+    let root = SVGBackend::with_string(svg, WIDE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let end = rows.iter().map(|row| row.end).fold(0.0, f64::max);
+    let mut chart = ChartBuilder::on(&root)
+        .caption(
+            format!("{measure}: mean of {} replications, bands of 50 and 90 %", profile.replications),
+            ("sans-serif", 20),
+        )
+        .margin(12)
+        .margin_right(32)
+        .x_label_area_size(42)
+        .y_label_area_size(64)
+        .build_cartesian_2d(0.0..end, 0.0..(top * 1.06).max(1e-9))?;
+    let time = format!("time ({})", profile.unit);
+    chart.configure_mesh().light_line_style(TRANSPARENT).x_desc(time).y_desc(measure).draw()?;
+    let ends = |row: &ProfileRow, value: Option<f64>| {
+        value.map(|value| [(row.begin, value), (row.end, value)]).into_iter().flatten()
+    };
+    type Quantile = fn(&ProfileRow) -> Option<f64>;
+    let bands: [[Quantile; 2]; 2] = [[|row| row.q05, |row| row.q95], [|row| row.q25, |row| row.q75]];
+    for ([low, high], strength) in bands.into_iter().zip([0.18, 0.28]) {
+        let there = rows.iter().flat_map(|row| ends(row, low(row)));
+        let mut band: Vec<(f64, f64)> = there.collect();
+        let back: Vec<(f64, f64)> = rows.iter().flat_map(|row| ends(row, high(row))).collect();
+        band.extend(back.into_iter().rev());
+        chart.draw_series([Polygon::new(band, MEAN.mix(strength).filled())])?;
+    }
+    let mean = rows.iter().flat_map(|row| ends(row, row.mean));
+    chart.draw_series(LineSeries::new(mean, MEAN.stroke_width(2)))?;
     root.present()
 }
 

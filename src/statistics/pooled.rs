@@ -58,7 +58,7 @@ impl Part {
     }
 
     /// The estimate from this part alone.
-    fn own(&self, estimator: Estimator) -> f64 {
+    pub(crate) fn own(&self, estimator: Estimator) -> f64 {
         match estimator {
             Estimator::Mean | Estimator::Ratio => self.sum / self.count,
             Estimator::Deviation if self.count <= 1.0 => f64::NAN,

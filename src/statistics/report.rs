@@ -231,6 +231,38 @@ impl Report {
     }
 }
 
+/// Writes the value of each measure in each replication as CSV: `point`, a column `factor:NAME` for
+/// each factor of the design, `replication`, and the measures that are
+/// [shown](Observations::shown). What was not observed is empty.
+///
+/// # Errors
+/// [`AnalysisError::Write`].
+pub fn each_to_csv(design: &Design, points: &[Observations], file: impl io::Write) -> Result<()> {
+    write_csv(file, |writer| {
+        let factors = design.factors().iter().map(|name| format!("factor:{name}"));
+        let first = points.first();
+        let measures = first.into_iter().flat_map(Observations::shown).map(|column| column.name.clone());
+        let head = ["point".to_owned()].into_iter().chain(factors);
+        writer.write_record(head.chain(["replication".to_owned()]).chain(measures))?;
+        for (point, observations) in points.iter().enumerate() {
+            let columns: Vec<_> = observations.shown().collect();
+            for replication in 0..observations.replications() {
+                let mut record = vec![point.to_string()];
+                record.extend(design.levels(point).iter().map(ToString::to_string));
+                record.push(replication.to_string());
+                let values = columns.iter().map(|column| column.values.get(replication));
+                record.extend(values.map(|value| match value.is_finite() {
+                    true => value.to_string(),
+                    false => String::new(),
+                }));
+                writer.write_record(record)?;
+            }
+        }
+        Ok(())
+    })
+    .map_err(AnalysisError::Write)
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
@@ -311,9 +343,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number rounded to the second significant digit of its half width, or to at most 6 significant
-/// digits without one.
-pub(super) fn with_error(value: f64, half_width: Option<f64>) -> String {
+/// A number as text, rounded to the second significant digit of the half width of its interval, or
+/// to at most 6 significant digits without one.
+pub fn with_error(value: f64, half_width: Option<f64>) -> String {
     match half_width {
         Some(half) if half > 0.0 => rounded(value, last_digit(half, 2)),
         _ => trimmed(value),

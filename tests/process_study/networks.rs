@@ -406,3 +406,93 @@ fn shifts_end_with_interrupted_services() {
     let finished = network(&SHIFTS.replace("shift = \"preempt\"\n", ""));
     assert!(finished.compile_unstable().is_ok());
 }
+
+#[test]
+fn times_of_a_list_are_the_arrivals_of_each_class() {
+    let text = r#"
+name = "list"
+classes = ["a", "b"]
+source.first = { times = { times = [0.5, 1.0, 1.0, 4.0], classes = ["a", "b", "a", "a"] }, class = "a", to = "desk" }
+source.second = { times = { times = [0.5, 1.0, 1.0, 4.0], classes = ["a", "b", "a", "a"] }, class = "b", batch = 2, to = "desk" }
+station.desk = { service = { constant = 1.0 }, to = "out" }
+sink.out = {}
+"#;
+    assert!(network(text).compile().is_err_and(|error| error.needs_process()));
+    let report = reported(text, &plan(2, 10.0, 0.0));
+    let value = |class: &str, measure| row(&report, "desk", Some(class), measure).mean.unwrap();
+    assert!((value("a", Measure::Throughput) - 0.3).abs() < 1e-9);
+    assert!((value("b", Measure::Throughput) - 0.2).abs() < 1e-9);
+    // Services begin at 0.5, 1.5, 2.5, 3.5 and 4.5: three at time 1 wait 0.5, 1.5 and 2.5.
+    let waits = 3.0 * value("a", Measure::Wait) + 2.0 * value("b", Measure::Wait);
+    assert!((waits - 5.0).abs() < 1e-6, "{report}");
+}
+
+#[test]
+fn a_markovian_arrival_process_has_its_rate_and_its_bursts() {
+    // A quarter of the time 8 arrivals by unit, else none: bursts of the mean length 1.
+    let text = r#"
+name = "bursts"
+source.in = { map = { d0 = [[-9.0, 1.0], [0.3333333333333333, -0.3333333333333333]], d1 = [[8.0, 0.0], [0.0, 0.0]] }, to = "stay" }
+delay.stay = { time = { exponential = 0.5 }, to = "out" }
+sink.out = {}
+"#;
+    let report = reported(text, &plan(64, 2000.0, 100.0));
+    agrees(&report, ("in", None, Measure::Throughput), 2.0);
+    agrees(&report, ("stay", None, Measure::Number), 1.0);
+    let one = text.replace("exponential = 0.5", "exponential = 0.25");
+    agrees(&reported(&one, &plan(64, 2000.0, 100.0)), ("stay", None, Measure::Number), 0.5);
+    // With one phase it is a Poisson process.
+    let poisson = r#"
+name = "poisson"
+source.in = { map = { d0 = [[-0.5]], d1 = [[0.5]] }, to = "desk" }
+station.desk = { service = { exponential = 1 }, to = "out" }
+sink.out = {}
+"#;
+    agrees(&reported(poisson, &plan(100, 3000.0, 300.0)), ("desk", None, Measure::Number), 1.0);
+}
+
+#[test]
+fn rates_of_any_renewal_source_slow_its_clock() {
+    // Constant times: arrivals are the whole times of a clock that runs at the rate of the day.
+    let text = r#"
+name = "day"
+source.in = { interarrival = { constant = 2 }, rates = [{ lasts = 10, factor = 1 }, { lasts = 10, factor = 0 }, { lasts = 20, factor = 0.5 }], to = "out" }
+sink.out = {}
+"#;
+    // The clock is at 20 after each 40 units: 10 arrivals of 2.
+    let count = |until: f64| {
+        let report = reported(text, &plan(2, until, 0.0));
+        (row(&report, "in", None, Measure::Throughput).mean.unwrap() * until).round()
+    };
+    // At 2, 4, 6, 8 and 10, and after the pause each 4 units.
+    assert_eq!([9.0, 21.0, 23.0, 25.0, 41.0, 401.0].map(count), [4.0, 5.0, 5.0, 6.0, 10.0, 100.0]);
+    // An exponential time has the same distribution in both forms.
+    let erlang = text.replace("constant = 2", "erlang = { stages = 1, mean = 0.5 }");
+    let exponential = text.replace("constant = 2", "exponential = 0.5");
+    for text in [erlang, exponential] {
+        let report = reported(&text, &plan(100, 400.0, 0.0));
+        agrees(&report, ("in", None, Measure::Throughput), 1.0);
+    }
+}
+
+#[test]
+fn arrivals_that_say_two_things_are_refused() {
+    let refused = |source: &str, word: &str| {
+        let text = format!("name = \"n\"\nsource.in = {{ {source}, to = \"out\" }}\nsink.out = {{}}\n");
+        let error = Network::from_toml(&text).unwrap_err().to_string();
+        assert!(error.contains(word), "{source}: {error}");
+    };
+    refused("class = \"a\"", "missing field `interarrival`");
+    refused("times = [1.0], map = { d0 = [[-1.0]], d1 = [[1.0]] }", "choose one");
+    refused("times = [1.0], interarrival = { constant = 1 }", "choose one");
+    refused("times = [2.0, 1.0]", "increasing order");
+    refused("map = { d0 = [[-1.0]], d1 = [[2.0]] }", "row 1");
+    refused("times = [1.0], rates = [{ lasts = 1, factor = 1 }]", "`rates`");
+    // Written and read again.
+    let text =
+        "name = \"n\"\nsource.in = { map = { d0 = [[-3.0]], d1 = [[3.0]] }, to = \"out\" }\nsink.out = {}\n";
+    let written = serde_json::to_string(&network(text)).unwrap();
+    assert_eq!(Network::from_json(&written).unwrap(), network(text));
+    let unknown = "name = \"n\"\nsource.in = { times = { times = [1.0], classes = [\"b\"] }, to = \"out\" }\nsink.out = {}\n";
+    assert!(NetworkProcess::new(&network(unknown)).unwrap_err().to_string().contains("`b`"));
+}

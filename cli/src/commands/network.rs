@@ -4,7 +4,9 @@
 //! ```text
 //! eventhorizon network examples/networks/mm1.toml
 //! eventhorizon network examples/networks/clinic.toml --precision 0.01 --csv result.csv
-//! eventhorizon network examples/networks/clinic.toml --report clinic.html
+//! eventhorizon network examples/networks/clinic.toml --report clinic.html \
+//!     --profile 60 --period 1440
+//! eventhorizon network examples/networks/clinic.toml --share 'wait(doctor, urgent) <= 5'
 //! eventhorizon network examples/networks/jackson.toml --backend cpu --json result.json
 //! eventhorizon network examples/networks/jackson.toml --precision 0.0001 \
 //!     --replications 10000000 --checkpoint jackson.study --every 60    # Ctrl-C, and then
@@ -23,16 +25,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use eventhorizon::facility::{
-    CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Measure,
-    Report, SavedStudy, Study, StudyAutosave, Visit, plot, write_visits,
+    CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Report,
+    SavedStudy, Share, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
-use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
+use eventhorizon::statistics::{Column, Design, Observations, Pairing, Profile, Stopping, Values};
 use eventhorizon::time::Ticks;
 
 use super::run::plots;
-use crate::shared::page::{Axes, Page};
+use crate::shared::each;
+use crate::shared::expression::{Columns, Expression, column};
+use crate::shared::only::{self, Only};
+use crate::shared::page::{Axes, Line, Page};
 use crate::shared::points::{Best, Points};
+use crate::shared::profiles::Profiled;
+use crate::shared::results::{self, Source};
 use crate::shared::{self, FileUse, Outcome};
 
 mod design;
@@ -77,9 +84,20 @@ pub struct Args {
     /// customers with --json
     #[arg(long, conflicts_with = "interval")]
     quantiles: bool,
-    /// Print and write these measures only: names of the table, separated by commas
-    #[arg(long, value_name = "MEASURES", value_delimiter = ',', conflicts_with = "interval", value_parser = measure)]
-    only: Vec<Measure>,
+    /// Print and write these measures only: names of the table, or with the node and the class,
+    /// such as 'wait(desk)', separated by commas
+    #[arg(long, value_name = "MEASURES", conflicts_with = "interval", value_parser = Only::parse)]
+    only: Vec<Only>,
+    /// Report the share of times up to a bound: 'wait(NODE) <= TIME', 'sojourn(NODE, CLASS) <=
+    /// TIME'
+    #[arg(long, value_name = "BOUND", conflicts_with_all = ["interval", "batches", "checkpoint", "resume"], value_parser = share)]
+    share: Vec<Share>,
+    /// Report a column of one's own, computed from measures and paths, such as
+    /// 'cost = 20 * station.desk.servers + 5 * queue(desk)'
+    #[arg(long, value_name = "NAME = EXPRESSION", value_parser = column)]
+    column: Vec<(String, Expression)>,
+    #[command(flatten)]
+    profile: Profiled,
     /// Run a network even if customers arrive at a station faster than it serves them
     #[arg(long)]
     allow_unstable: bool,
@@ -110,6 +128,10 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV,
+    /// or as JSON or Parquet if its name ends in .json or .parquet
+    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
+    each: Option<PathBuf>,
     /// Draw SVG pictures into this folder: the number of customers at each node over the first
     /// replication, their sojourn times, and the network by utilisation. Of several points:
     /// measures against each number that varies, or the only one, with --only, into a file that
@@ -146,11 +168,8 @@ enum Form {
     Process,
 }
 
-fn measure(name: &str) -> Result<Measure, String> {
-    Measure::all().find(|measure| measure.name() == name).ok_or_else(|| {
-        let all: Vec<_> = Measure::all().map(Measure::name).collect();
-        format!("expected one of {}", all.join(", "))
-    })
+fn share(text: &str) -> Result<Share, String> {
+    text.parse().map_err(|error: FacilityError| error.to_string())
 }
 
 /// The default number of replications.
@@ -165,7 +184,8 @@ impl Args {
     /// Whether a result goes to standard output, so that no table may be printed there.
     fn on_stdout(&self) -> bool {
         let trace_to = self.trace.and(Some(&*self.trace_to));
-        self.json.on_stdout() || shared::on_stdout(self.csv.as_deref()) || shared::on_stdout(trace_to)
+        let files = [self.csv.as_deref(), self.each.as_deref(), trace_to, self.profile.file().2];
+        self.json.on_stdout() || files.into_iter().any(shared::on_stdout)
     }
 
     fn check_files(&self) -> Outcome<()> {
@@ -181,10 +201,19 @@ impl Args {
             checkpoint,
             self.json.file(),
             (FileUse::Writes, "--csv", self.csv.as_deref()),
+            (FileUse::Writes, "--each", self.each.as_deref()),
             (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
+            self.profile.file(),
             (drawn, "--plot", self.plot.as_deref()),
             (FileUse::WritesFile, "--report", self.report.as_deref()),
         ])
+    }
+
+    /// Refuses measures of --only that a network does not have.
+    fn check_only(&self, facility: &Facility) -> Outcome<()> {
+        let mut known = facility.measures(self.quantiles);
+        known.extend(self.share.iter().map(Share::to_string));
+        only::check(&self.only, &known)
     }
 }
 
@@ -194,10 +223,13 @@ pub fn run(args: &Args) -> Outcome<()> {
 
 fn simulate(args: &Args) -> Outcome<()> {
     args.check_files()?;
+    each::check(args.each.as_deref())?;
     let description = args.points.network(&args.file)?;
     let points = shared::in_file(&args.file, description.design())?;
-    if points.len() > 1 {
-        return design::run(args, &description, points);
+    let of_file = shared::in_file(&args.file, Columns::of_file(&description))?;
+    let columns = Columns::new(of_file.all.into_iter().chain(args.column.iter().cloned()))?;
+    if points.len() > 1 || !columns.all.is_empty() {
+        return design::run(args, &description, points, columns);
     }
     if args.best.best.is_some() {
         return Err(shared::usage("--best compares points: give a number several values by --set"));
@@ -219,6 +251,7 @@ fn simulate(args: &Args) -> Outcome<()> {
     }
     let facility = shared::in_file(&args.file, facility)?;
 
+    args.check_only(&facility)?;
     if let Some(form) = args.show {
         let compiled = shared::in_file(&args.file, CompiledNetwork::new(&facility))?;
         let text = match form {
@@ -273,12 +306,23 @@ fn simulate(args: &Args) -> Outcome<()> {
                 shared::watch()
             })
             .run(),
-        None => facility.study(&study).backend(backend).options(options).save(keep).watch(watch).run(),
+        None => {
+            let run = facility.study(&study).shares(&args.share).backend(backend).options(options);
+            run.save(keep).watch(watch).run()
+        }
     }?;
     bar.finish_and_clear();
-    if !args.only.is_empty() {
-        report.rows.retain(|row| args.only.contains(&row.measure));
-    }
+    let mut names = report.names().into_iter();
+    report.rows.retain(|_| only::shows(&args.only, &names.next().expect("a name for each row")));
+    let profile = args.profile.intervals().filter(|_| !shared::interrupted()).map(|intervals| {
+        // As many replications as the report has.
+        let study = study.replications(report.replications).stopping(None);
+        facility.profile(&study, intervals, |name| match args.only.is_empty() {
+            true => BY_TIME.contains(&name.split('(').next().unwrap_or(name)),
+            false => only::shows(&args.only, name),
+        })
+    });
+    let profile = profile.transpose()?;
 
     // Outputs that can be written are written even if others fail.
     let csv = |path: &PathBuf| {
@@ -299,24 +343,56 @@ fn simulate(args: &Args) -> Outcome<()> {
             print_report(&report, study.stopping.as_ref(), saved)
         },
         args.csv.as_ref().map_or(Ok(()), csv),
+        args.each
+            .as_ref()
+            .map_or(Ok(()), |path| each::write(path, &Design::default(), &[report.observations()?])),
         as_json(args, &report),
         visits.map_or(Ok(()), trace),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),
+        profile.as_ref().map_or(Ok(()), |profile| args.profile.write(profile, args.plot.as_deref())),
         args.report.as_ref().map_or(Ok(()), |path| {
-            let page = page(args, &facility, &study, &report)?;
+            let page = page(args, &facility, &study, &report, profile.as_ref())?;
             shared::write(path, page.html().as_bytes())
         }),
         report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
     ])
 }
 
+/// The measures that a profile shows by default.
+const BY_TIME: [&str; 3] = ["number", "queue", "utilisation"];
+
+/// Where the results of a report come from.
+fn source<'r>(seed: u64, report: &'r Report) -> Source<'r> {
+    Source {
+        model: &report.network,
+        seed,
+        engine: report.engine,
+        adapter: &report.adapter,
+        mapping: &report.mapping,
+        replications: report.replications.into(),
+        unit: Some(&report.unit),
+        ticks_per_unit: Some(report.ticks_per_unit),
+        times: Some([report.until, report.warm_up]),
+        events: Some(report.events),
+        seconds: report.seconds,
+        fingerprint: report.fingerprint,
+    }
+}
+
 /// The report as a page.
-fn page(args: &Args, facility: &Facility, study: &Study, report: &Report) -> Outcome<Page> {
+fn page(
+    args: &Args,
+    facility: &Facility,
+    study: &Study,
+    report: &Report,
+    profile: Option<&Profile>,
+) -> Outcome<Page> {
     let network = facility.network();
     let mut page = Page::new(&report.network, &network.about, facility.nodes().map(str::to_owned));
     if let (Some(decision), Some(stopping)) = (report.stopped, study.stopping.as_ref()) {
         page.warning(&format!("{}; {}", shared::decided(decision), shared::bounds(&stopping.budget)));
     }
+    report.warnings.iter().for_each(|warning| page.warning(warning));
     let unobserved = report.rows.iter().filter(|row| row.mean.is_none()).count();
     if unobserved > 0 {
         page.warning(&format!("Nothing was observed for {}.", shared::count(unobserved as u64, "measure")));
@@ -331,44 +407,29 @@ fn page(args: &Args, facility: &Facility, study: &Study, report: &Report) -> Out
         Err(error) => page.warning(&error.to_string()),
     }
     page.heading("Results");
-    let percent = 100.0 * report.level;
-    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), shared::six_places);
-    let interval = format!("{percent:.0} % interval");
+    let interval = format!("{} % interval", results::rounded_percent(report.level));
     let rows = report.rows.iter().map(|row| {
         let class = row.class.clone().unwrap_or_else(|| "all".to_owned());
-        let between = match (row.lower, row.upper) {
-            (Some(lower), Some(upper)) => {
-                format!("{} to {}", shared::six_places(lower), shared::six_places(upper))
-            }
-            _ => "-".to_owned(),
-        };
-        let [mean, theory] = [row.mean, row.theory].map(number);
-        vec![row.node.clone(), class, row.measure.to_string(), mean, between, theory]
+        let between =
+            results::between(row.lower.zip(row.upper).map(|(lower, upper)| [lower, upper]), row.half());
+        let [mean, theory] = [row.mean, row.theory].map(|value| results::number(value, row.half()));
+        vec![row.node.clone(), class, row.label(), mean, between, theory]
     });
     page.table(&["node", "class", "measure", "mean", &interval, "theory"], 3, rows);
     page.heading("Over time");
     let course = facility.course(study, PARTS)?;
     let time = format!("time ({})", course.unit);
     let axes = Axes { time: &time, value: "customers", part: course.part, warm_up: report.warm_up };
-    let lines: Vec<_> = course.numbers.iter().map(|(name, values)| (&**name, &**values)).collect();
+    let lines = course.numbers.iter().map(|(name, values)| Line { name, values, band: None });
+    let lines: Vec<_> = lines.collect();
     let caption = format!("Customers at each node in the first replication, averages of {PARTS} parts.");
     for lines in lines.chunks(8) {
         page.over_time(&axes, lines, &caption);
     }
-    page.heading("Where the results come from");
-    let command: Vec<_> = std::env::args().collect();
-    page.list(&[
-        ("program", format!("eventhorizon {}", env!("CARGO_PKG_VERSION"))),
-        ("command", command.join(" ")),
-        ("description", args.file.display().to_string()),
-        ("seed", args.seed.to_string()),
-        ("replications", report.replications.to_string()),
-        ("end, warm-up", format!("{}, {} ({})", report.until, report.warm_up, report.unit)),
-        ("ticks in a unit of time", report.ticks_per_unit.to_string()),
-        ("adapter", format!("{} ({}), mapping {}", report.adapter, report.engine, report.mapping)),
-        ("events", format!("{} in {:.3} s", report.events, report.seconds)),
-        ("fingerprint", format!("{:016x}", report.fingerprint)),
-    ]);
+    if let Some(profile) = profile {
+        results::add_profile(&mut page, profile, args.profile.marked(report.warm_up));
+    }
+    source(args.seed, report).add_to(&mut page, &args.file);
     Ok(page)
 }
 

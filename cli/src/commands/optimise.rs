@@ -4,6 +4,8 @@
 //! ```text
 //! eventhorizon optimise examples/networks/call_centre.toml --set station.agents.servers=1..30 \
 //!     --minimise station.agents.servers --subject-to 'reneged(agents) <= 0.05' --budget 2000
+//! eventhorizon optimise examples/networks/call_centre.toml --set station.agents.servers=1..30 \
+//!     --minimise station.agents.servers --subject-to 'share(wait(agents) <= 1) >= 0.8'
 //! eventhorizon optimise examples/processes/emergency.toml --set doctors=2..8 \
 //!     --minimise '60 * doctors + doctor_wait' --budget 1000
 //! ```
@@ -17,10 +19,12 @@ use clap::Parser;
 use eventhorizon::Backend;
 use eventhorizon::facility::{self, Facility, FacilityError, NetworkDescription};
 use eventhorizon::process::{self, CompiledProcess, ProcessError};
-use eventhorizon::statistics::{Column, Compass, Design, Found, Observations, Pairing, Value, Values};
+use eventhorizon::statistics::{
+    Column, Compass, Design, Found, Observations, Pairing, Value, Values, with_error,
+};
 use serde_json::json;
 
-use crate::shared::expression::{Expression, bound};
+use crate::shared::expression::{Columns, Expression, bound};
 use crate::shared::points::{self, Kind, Points};
 use crate::shared::{self, Failure, FileUse, Outcome, usage};
 
@@ -86,6 +90,7 @@ enum System {
         description: NetworkDescription,
         compiled: HashMap<Vec<i64>, Result<Facility, f64>>,
         study: facility::Study,
+        columns: Columns,
     },
     Process {
         compiled: Box<CompiledProcess>,
@@ -121,9 +126,10 @@ pub fn run(args: &Args) -> Outcome<()> {
         (None, Some(objective)) => Expression::Negative(Box::new(objective.clone())),
         (None, None) => unreachable!("one is required"),
     };
+    let (objective, bounds) = system.expanded(&objective, &args.subject_to)?;
     let names: Vec<String> = (1..=args.subject_to.len()).map(|number| format!("bound {number}")).collect();
     let mut columns = vec![(OBJECTIVE, &objective)];
-    columns.extend(names.iter().map(String::as_str).zip(&args.subject_to));
+    columns.extend(names.iter().map(String::as_str).zip(&bounds));
     let compass = Compass {
         constraints: names.clone(),
         level: args.level,
@@ -199,7 +205,8 @@ fn network(args: &Args, text: &str, searched: &SearchBox, fixed: Vec<String>) ->
     let until = shared::end_of_runs(args.until, written.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, written.warm_up);
     let study = facility::Study::new(1, until, warm_up).seed(args.seed).level(args.level);
-    Ok(System::Network { description, compiled: HashMap::new(), study })
+    let columns = shared::in_file(&args.file, Columns::of_file(&description))?;
+    Ok(System::Network { description, compiled: HashMap::new(), study, columns })
 }
 
 fn several(args: &Args, path: &str) -> Failure {
@@ -252,6 +259,17 @@ fn processes(args: &Args, text: &str, searched: &SearchBox, fixed: Vec<String>) 
 }
 
 impl System {
+    /// The expressions without names of the file's own columns, whose shares become measures.
+    fn expanded(
+        &mut self,
+        objective: &Expression,
+        bounds: &[Expression],
+    ) -> Outcome<(Expression, Vec<Expression>)> {
+        let Self::Network { columns, .. } = self else { return Ok((objective.clone(), bounds.to_vec())) };
+        let objective = columns.expanded(objective)?;
+        Ok((objective, bounds.iter().map(|bound| columns.expanded(bound)).collect::<Outcome<_>>()?))
+    }
+
     /// The number in the file, where the search begins.
     fn written(&self, path: &str) -> Option<i64> {
         match self {
@@ -324,7 +342,7 @@ impl System {
                 }
                 Ok(all)
             }
-            Self::Network { description, compiled, study } => {
+            Self::Network { description, compiled, study, columns: own } => {
                 let study = study.replications(range.end);
                 let mut all = Vec::with_capacity(points.len());
                 for at in points {
@@ -339,10 +357,11 @@ impl System {
                             continue;
                         }
                     };
-                    let run = facility.study(&study).backend(backend).from_replication(range.start);
+                    let run = facility.study(&study).shares(&own.shares).backend(backend);
+                    let run = run.from_replication(range.start);
                     let report = run.run().map_err(|error| named(args, (paths, at), error))?;
                     let mut made = report.observations()?;
-                    let written = |path: &str| description.value(path).map(Value::as_f64);
+                    let written = |path: &str| description.changed_value(path).map(Value::as_f64);
                     add_columns(&mut made, columns, (paths, at), &written)?;
                     all.push(made);
                 }
@@ -411,8 +430,18 @@ fn add_columns(
                 None if made.shown().any(|column| column.name == used) => measures.push(used),
                 None => {
                     let known: Vec<_> = made.shown().map(|column| column.name.as_str()).collect();
+                    let quantile = used
+                        .split('(')
+                        .next()
+                        .is_some_and(|name| name.contains("_9") || name.contains("_50"));
+                    let hint = match quantile {
+                        true => {
+                            " (Instead of a quantile, bound a share, as in 'share(wait(desk) <= 4) >= 0.95'.)"
+                        }
+                        false => "",
+                    };
                     return Err(usage(format!(
-                        "`{used}` is no measure, and no number of the file. Paths: {}. Measures: {}",
+                        "`{used}` is no measure, and no number of the file.{hint} Paths: {}. Measures: {}",
                         paths.join(", "),
                         known.join(", ")
                     )));
@@ -426,14 +455,7 @@ fn add_columns(
                 described((paths, at))
             )));
         }
-        let from: Vec<&str> = measures.iter().map(String::as_str).collect();
-        let (expression, places) = ((*expression).clone(), measures.clone());
-        made.combine(name, &from, move |values| {
-            expression.value(&|name| match numbers.get(name) {
-                Some(number) => *number,
-                None => places.iter().position(|place| place == name).map_or(f64::NAN, |place| values[place]),
-            })
-        })?;
+        expression.add_to(made, name, &|name| numbers.get(name).copied())?;
     }
     Ok(())
 }
@@ -507,7 +529,8 @@ fn report(
         writeln!(stdout(), "best: {}", described((&searched.paths, &visited.at)))?;
         for (number, (name, _)) in columns.iter().enumerate() {
             let [mean, half] = estimate(found.best, name)?;
-            let number_of = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), shared::six_places);
+            let number_of =
+                |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| with_error(value, half));
             let what = match number {
                 0 => "objective".to_owned(),
                 _ => format!("bound {number}, at most 0"),

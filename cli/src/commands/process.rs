@@ -8,12 +8,12 @@
 //!     --best doctor_wait --smallest --difference 1
 //! eventhorizon process examples/processes/emergency.toml --set doctors=3,4,5 \
 //!     --best doctor_wait --smallest --budget 1000
+//! eventhorizon process examples/processes/emergency.toml --report emergency.html --profile 60
 //! eventhorizon process examples/processes/emergency.toml --check
 //! eventhorizon process examples/processes/emergency.toml --plot emergency --trace 1000
 //! eventhorizon process examples/processes/emergency.toml --gantt emergency.svg --gantt-until 600
 //! ```
 
-use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
@@ -23,12 +23,17 @@ use eventhorizon::pdes::{EngineOptions, Mapping};
 use eventhorizon::process::{
     CompiledProcess, ProcessError, SavedStudy, Study, StudyResults, draw_timeline, write_changes,
 };
-use eventhorizon::statistics::Report;
+use eventhorizon::statistics::Profile;
 use serde_json::json;
 
 use super::run::check::{self, CHECKED, Checked};
 use super::run::plots;
+use crate::shared::each;
+use crate::shared::only::{self, Only};
+use crate::shared::page::{Axes, Line, Page};
 use crate::shared::points::{Best, Points, Way};
+use crate::shared::profiles::Profiled;
+use crate::shared::results::{self, Results, Source};
 use crate::shared::{self, FileUse, Outcome, StudyPlace};
 
 #[derive(Parser)]
@@ -77,8 +82,9 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write the measures of each replication as CSV to this file, or to standard output for `-`
-    #[arg(long, value_name = "CSV")]
+    /// Write the measures of each replication to this file, or to standard output for `-`: as CSV,
+    /// or as JSON or Parquet if its name ends in .json or .parquet
+    #[arg(long, value_name = "FILE")]
     each: Option<PathBuf>,
     /// Draw the lengths of lines and the units in use over the first replication, the shares of
     /// observations up to the bounds of tallies, the distributions of measures, the convergence of
@@ -86,6 +92,16 @@ pub struct Args {
     /// this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Print and write these measures only: wait, or one by its name, such as 'queue(bed)',
+    /// separated by commas
+    #[arg(long, value_name = "MEASURES", value_parser = Only::parse)]
+    only: Vec<Only>,
+    #[command(flatten)]
+    profile: Profiled,
+    /// Write everything as one HTML page to this file: the tables, the first replication over time,
+    /// pictures, and what the results come from
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Draw which entity holds which unit of each resource over the first replication as SVG, or
     /// write it as CSV if the name of the file ends in .csv
     #[arg(long, value_name = "FILE")]
@@ -125,14 +141,21 @@ fn simulate(args: &Args) -> Outcome<()> {
         (FileUse::Writes, "--each", args.each.as_deref()),
         (FileUse::Writes, "--trace-to", args.trace.and(Some(&*args.trace_to))),
         (FileUse::Writes, "--gantt", args.gantt.as_deref()),
+        args.profile.file(),
+        (FileUse::WritesFile, "--report", args.report.as_deref()),
         (FileUse::Draws, "--plot", args.plot.as_deref()),
     ])?;
+    each::check(args.each.as_deref())?;
     let mut model = args.points.process(&args.file)?;
     let until = shared::end_of_runs(args.until, model.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, model.warm_up);
     // The resolution of ticks depends on the times of the runs too.
     (model.until, model.warm_up) = (Some(until), Some(warm_up));
     let compiled = model.compile().map_err(|error| error.in_file(&args.file))?;
+    only::check(&args.only, &compiled.measures())?;
+    if args.profile.profile.is_some() && compiled.design().len() > 1 {
+        return Err(shared::usage("--profile is for a single point: give each parameter one value"));
+    }
     let study = Study::new(args.runs.replications(REPLICATIONS), until, warm_up)
         .seed(args.seed)
         .stopping(args.runs.stopping()?)
@@ -213,52 +236,62 @@ fn report(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
-    results: &StudyResults,
+    found: &StudyResults,
     checked: &[Checked],
     saved: Option<&SavedStudy>,
 ) -> Outcome<()> {
-    let report = results.report(args.runs.level)?;
-    let adapter = results.adapter.clone().unwrap_or_else(|| "the CPU".to_owned());
-    let trace_to = args.trace.and(Some(&*args.trace_to));
-    let quiet =
-        [args.csv.as_deref(), args.each.as_deref(), args.json.file().2, trace_to, args.gantt.as_deref()];
-    let shown = match quiet.into_iter().any(shared::on_stdout) {
-        true => Ok(()),
-        false => show(args, compiled, study, &adapter, (results, &report), checked, saved),
+    let mut report = found.report(args.runs.level)?;
+    report.rows.retain(|row| only::shows(&args.only, &row.name));
+    let (adapter, on_gpu) = (found.adapter.clone(), found.adapter.is_some());
+    let adapter = adapter.unwrap_or_else(|| "the CPU".to_owned());
+    let best = (found.selected.as_ref(), found.allocated.as_ref());
+    let results = Results {
+        source: Source {
+            model: &compiled.model().name,
+            seed: found.seed,
+            engine: shared::engine(on_gpu),
+            adapter: &adapter,
+            mapping: &found.mapping,
+            replications: found.replications as u64,
+            unit: Some(&compiled.model().unit),
+            ticks_per_unit: Some(compiled.resolution().ticks_per_unit()),
+            times: Some([found.until, found.warm_up]),
+            events: Some(found.events),
+            seconds: found.seconds,
+            fingerprint: found.fingerprint,
+        },
+        report,
+        design: &found.design,
+        observations: &found.observations,
+        decisions: &found.decisions,
+        stopping: study.stopping.as_ref(),
+        level: args.runs.level,
+        warnings: found.warnings(),
+        best: (args.best.text(&found.design, best.0, best.1), args.best.json(best.0, best.1)),
+        reference: Some(found.reference()),
     };
-    let mut object = json!({
-        "model": compiled.model().name,
-        "seed": results.seed,
-        "engine": shared::engine(results.adapter.is_some()),
-        "adapter": adapter,
-        "mapping": results.mapping,
-        "replications": results.replications,
-        "unit": compiled.model().unit,
-        "warnings": results.warnings(),
-        "ticks_per_unit": compiled.resolution().ticks_per_unit(),
-        "until": results.until,
-        "warm_up": results.warm_up,
-        "events": results.events,
-        "seconds": results.seconds,
-        "fingerprint": format!("{:016x}", results.fingerprint),
-        "level": args.runs.level,
-        "stopped": results.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
-        "reference": results.reference(),
-        "selected": args.best.json(results.selected.as_ref(), results.allocated.as_ref()),
-        "checked": checked.iter().map(Checked::json).collect::<Vec<_>>(),
+    let profile = args.profile.intervals().filter(|_| !shared::interrupted()).map(|intervals| {
+        // As many replications as the results have.
+        let made = u32::try_from(found.replications).unwrap_or(u32::MAX);
+        let study = study.replications(made).stopping(None);
+        compiled.profile(&study, 0, intervals, args.runs.level, |name| only::shows(&args.only, name))
     });
-    let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
-    object.as_object_mut().expect("an object").extend(rows);
-    let csv = |path: &PathBuf| {
-        let mut csv = Vec::new();
-        report.to_csv(&mut csv)?;
-        shared::write(path, &csv)
+    let profile = profile.transpose().map_err(|error| error.in_file(&args.file))?;
+    let trace_to = args.trace.and(Some(&*args.trace_to));
+    let quiet = [
+        args.csv.as_deref(),
+        args.each.as_deref(),
+        args.json.file().2,
+        trace_to,
+        args.gantt.as_deref(),
+        args.profile.file().2,
+    ];
+    let shown = || {
+        results.show(&head(compiled, found), Some(&results.source.rate(saved.map(SavedStudy::events))))?;
+        checked.iter().try_for_each(Checked::show)
     };
-    let each = |path: &PathBuf| {
-        let mut csv = Vec::new();
-        results.each_to_csv(&mut csv)?;
-        shared::write(path, &csv)
-    };
+    let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { shown() };
+    let more = json!({ "checked": checked.iter().map(Checked::json).collect::<Vec<_>>() });
     let trace = |most: u32| {
         let mut csv = Vec::new();
         write_changes(&compiled.trace(study, 0, most as usize)?, &mut csv)?;
@@ -267,15 +300,92 @@ fn report(
     // Outputs that can be written are written even if others fail.
     shared::all([
         shown,
-        args.json.write(&object),
-        args.csv.as_ref().map_or(Ok(()), csv),
-        args.each.as_ref().map_or(Ok(()), each),
-        args.plot.as_ref().map_or(Ok(()), |folder| draw(args, compiled, study, results, folder)),
+        results.json(more).and_then(|object| args.json.write(&object)),
+        args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
+        args.each.as_ref().map_or(Ok(()), |path| each::write(path, &found.design, &found.observations)),
+        args.plot.as_ref().map_or(Ok(()), |folder| draw(args, compiled, study, found, folder)),
+        profile.as_ref().map_or(Ok(()), |profile| args.profile.write(profile, args.plot.as_deref())),
+        args.report.as_ref().map_or(Ok(()), |path| {
+            let page = page(args, compiled, study, found, &results, profile.as_ref())?;
+            shared::write(path, page.html().as_bytes())
+        }),
         args.trace.map_or(Ok(()), trace),
         args.gantt.as_ref().map_or(Ok(()), |path| gantt(args, compiled, study, path)),
-        results.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
+        found.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
         if checked.is_empty() || shared::interrupted() { Ok(()) } else { check::verdict(checked) },
     ])
+}
+
+/// The first line of the printed results.
+fn head(compiled: &CompiledProcess, found: &StudyResults) -> String {
+    let model = compiled.model();
+    let unit = if model.unit.is_empty() { String::new() } else { format!("{}, ", model.unit) };
+    let points = match found.design.len() {
+        1 => String::new(),
+        points => format!(" of {points} points"),
+    };
+    format!(
+        "{}: {}{points} until {} with a warm-up until {} ({unit}{} ticks)",
+        model.name,
+        shared::count(found.replications, "replication"),
+        found.until,
+        found.warm_up,
+        compiled.resolution().ticks_per_unit()
+    )
+}
+
+/// The results as a page.
+fn page(
+    args: &Args,
+    compiled: &CompiledProcess,
+    study: &Study,
+    found: &StudyResults,
+    results: &Results<'_>,
+    profile: Option<&Profile>,
+) -> Outcome<Page> {
+    let model = compiled.model();
+    let course = compiled.timeline(study, 0, PARTS)?;
+    // `queue(bed)` and `in_use(bed)` are of `bed`.
+    let (mut names, mut kinds): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    for (name, _) in &course.averages {
+        let (kind, of) = name.split_once('(').unwrap_or((name, name));
+        let of = of.trim_end_matches(')').to_owned();
+        if !names.contains(&of) {
+            names.push(of);
+        }
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let first = |page: &mut Page| -> Outcome<()> {
+        if let Some(error) = &found.unsaved {
+            page.warning(error);
+        }
+        if found.design.len() > 1 {
+            return Ok(());
+        }
+        page.heading("Over time");
+        let time = format!("time ({})", course.unit);
+        let caption = format!("The first replication, averages of {PARTS} parts.");
+        for kind in kinds {
+            let axes = Axes { time: &time, value: kind, part: course.part, warm_up: study.warm_up };
+            let is_of = |name: &str| name.split('(').next() == Some(kind);
+            let lines = course.averages.iter().filter(|(name, _)| is_of(name));
+            let lines: Vec<_> = lines.map(|(name, values)| Line { name, values, band: None }).collect();
+            for lines in lines.chunks(8) {
+                page.over_time(&axes, lines, &caption);
+            }
+        }
+        if let Some(profile) = profile {
+            results::add_profile(page, profile, args.profile.marked(study.warm_up));
+        }
+        for tally in found.tallies_with_bounds() {
+            let svg = found.draw_shares(tally, args.runs.level)?;
+            page.picture(&svg, &format!("Share of {tally} up to its bounds, with intervals."));
+        }
+        Ok(())
+    };
+    results.page(&model.about, &args.file, names, first)
 }
 
 /// The number of intervals of a run whose averages are drawn.
@@ -327,61 +437,3 @@ fn gantt(args: &Args, compiled: &CompiledProcess, study: &Study, path: &Path) ->
 
 /// Most points whose first replication is drawn.
 const MOST_COURSES: usize = 16;
-
-/// Prints the table, the event rate and what ended the study.
-fn show(
-    args: &Args,
-    compiled: &CompiledProcess,
-    study: &Study,
-    adapter: &str,
-    (results, report): (&StudyResults, &Report),
-    checked: &[Checked],
-    saved: Option<&SavedStudy>,
-) -> Outcome<()> {
-    let model = compiled.model();
-    let unit = if model.unit.is_empty() { String::new() } else { format!("{}, ", model.unit) };
-    let points = match results.design.len() {
-        1 => String::new(),
-        points => format!(" of {points} points"),
-    };
-    writeln!(
-        stdout(),
-        "{}: {}{points} until {} with a warm-up until {} ({unit}{} ticks)",
-        model.name,
-        shared::count(results.replications, "replication"),
-        results.until,
-        results.warm_up,
-        compiled.resolution().ticks_per_unit()
-    )?;
-    write!(stdout(), "{report}")?;
-    for warning in results.warnings() {
-        writeln!(stdout(), "warning: {warning}")?;
-    }
-    let executed = results.events.saturating_sub(saved.map_or(0, SavedStudy::events));
-    let now = if saved.is_some() { format!(", {executed} of them now") } else { String::new() };
-    #[allow(clippy::cast_precision_loss, reason = "a rate")]
-    let rate = executed as f64 / results.seconds;
-    writeln!(
-        stdout(),
-        "{adapter}, mapping {}: {}{now}, {:.3} s, {rate:.3e} events/s",
-        results.mapping,
-        shared::count(results.events, "event"),
-        results.seconds
-    )?;
-    for (point, &decision) in results.decisions.iter().enumerate() {
-        let place = match results.design.len() {
-            1 => String::new(),
-            _ => format!("{}: ", results.design.describe(point)),
-        };
-        writeln!(stdout(), "{place}{}", shared::decided(decision))?;
-    }
-    if let Some(stopping) = &study.stopping {
-        writeln!(stdout(), "{}", shared::bounds(&stopping.budget))?;
-    }
-    if let Some(best) = args.best.text(&results.design, results.selected.as_ref(), results.allocated.as_ref())
-    {
-        writeln!(stdout(), "{best}")?;
-    }
-    writeln!(stdout(), "fingerprint {:016x}", results.fingerprint)?;
-    checked.iter().try_for_each(Checked::show)
-}

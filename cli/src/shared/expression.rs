@@ -1,5 +1,12 @@
 //! Arithmetic over measures and parameters: `100 * station.agents.servers + 5 * queue(agents)`.
 
+use std::collections::HashMap;
+
+use eventhorizon::facility::{NetworkDescription, Share};
+use eventhorizon::statistics::{AnalysisError, Observations};
+
+use super::{Outcome, usage};
+
 /// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
@@ -42,6 +49,40 @@ impl Expression {
         }
     }
 
+    /// The same with expressions for names.
+    #[must_use]
+    pub fn replaced(&self, name_by: &impl Fn(&str) -> Self) -> Self {
+        match self {
+            Self::Number(value) => Self::Number(*value),
+            Self::Name(name) => name_by(name),
+            Self::Negative(value) => Self::Negative(Box::new(value.replaced(name_by))),
+            Self::Binary(operator, both) => {
+                Self::Binary(*operator, Box::new([both[0].replaced(name_by), both[1].replaced(name_by)]))
+            }
+        }
+    }
+
+    /// Adds its values as a column. Names are numbers by `number_of`, or columns.
+    pub fn add_to(
+        &self,
+        made: &mut Observations,
+        name: &str,
+        number_of: &dyn Fn(&str) -> Option<f64>,
+    ) -> Result<(), AnalysisError> {
+        let numbers: HashMap<String, f64> =
+            self.names().into_iter().filter_map(|name| Some((name.clone(), number_of(&name)?))).collect();
+        let measures: Vec<String> =
+            self.names().into_iter().filter(|name| !numbers.contains_key(name)).collect();
+        let from: Vec<&str> = measures.iter().map(String::as_str).collect();
+        let (expression, places) = (self.clone(), measures.clone());
+        made.combine(name, &from, move |values| {
+            expression.value(&|name| match numbers.get(name) {
+                Some(number) => *number,
+                None => places.iter().position(|place| place == name).map_or(f64::NAN, |place| values[place]),
+            })
+        })
+    }
+
     /// Its value.
     pub fn value(&self, of: &impl Fn(&str) -> f64) -> f64 {
         match self {
@@ -74,6 +115,83 @@ pub fn bound(text: &str) -> Result<Expression, String> {
         }
     }
     Err("expected `MEASURE <= NUMBER` or `MEASURE >= NUMBER`".to_owned())
+}
+
+/// A column of one's own: `NAME = EXPRESSION`.
+pub fn column(text: &str) -> Result<(String, Expression), String> {
+    let (name, formula) = text.split_once('=').ok_or("expected NAME = EXPRESSION")?;
+    let name = name.trim();
+    if name.is_empty() || !name.chars().all(|character| character.is_alphanumeric() || character == '_') {
+        return Err(format!("`{name}` is no name: use letters, digits and `_`"));
+    }
+    Ok((name.to_owned(), Expression::parse(formula)?))
+}
+
+/// Formulas in whose place their names may be written.
+#[derive(Default)]
+pub struct Columns {
+    /// Without names of each other.
+    pub all: Vec<(String, Expression)>,
+    /// Shares of times in them, and in expressions that were expanded.
+    pub shares: Vec<Share>,
+}
+
+impl Columns {
+    /// Takes formulas: each may have the names of those before it.
+    pub fn new(formulas: impl IntoIterator<Item = (String, Expression)>) -> Outcome<Self> {
+        let mut columns = Self::default();
+        for (name, formula) in formulas {
+            if columns.all.iter().any(|(known, _)| *known == name) {
+                return Err(usage(format!("the column `{name}` is written twice: remove one")));
+            }
+            let formula = columns.expanded(&formula)?;
+            columns.all.push((name, formula));
+        }
+        Ok(columns)
+    }
+
+    /// The formulas of the table `[columns]` of a description.
+    pub fn of_file(description: &NetworkDescription) -> Outcome<Self> {
+        let formulas = description.columns().iter().map(|(name, formula)| {
+            column(&format!("{name} = {formula}"))
+                .map_err(|wrong| usage(format!("[columns] {name}: {wrong}")))
+        });
+        Self::new(formulas.collect::<Outcome<Vec<_>>>()?)
+    }
+
+    /// An expression without names of columns, and with shares by their names as measures.
+    pub fn expanded(&mut self, expression: &Expression) -> Outcome<Expression> {
+        for name in expression.names().iter().filter(|name| name.starts_with("share(")) {
+            let share: Share = name.parse()?;
+            if !self.shares.contains(&share) {
+                self.shares.push(share);
+            }
+        }
+        Ok(expression.replaced(&|name| match self.all.iter().find(|(known, _)| known == name) {
+            Some((_, formula)) => formula.clone(),
+            None => Expression::Name(
+                name.parse()
+                    .ok()
+                    .filter(|_| name.starts_with("share("))
+                    .map_or_else(|| name.to_owned(), |share: Share| share.to_string()),
+            ),
+        }))
+    }
+
+    /// Refuses names that are neither measures nor numbers.
+    pub fn check(&self, known: &[String], number_of: &dyn Fn(&str) -> Option<f64>) -> Outcome<()> {
+        for (column, formula) in &self.all {
+            if let Some(name) =
+                formula.names().into_iter().find(|name| !known.contains(name) && number_of(name).is_none())
+            {
+                return Err(usage(format!(
+                    "column `{column}`: `{name}` is no measure, and no number of the file. Measures: {}",
+                    known.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
 struct Parser<'t> {
@@ -194,6 +312,19 @@ mod tests {
         assert_eq!(found.names(), ["share(stay <= 4)"]);
         assert!(found.value(&|_| 0.96) < 0.0 && found.value(&|_| 0.94) > 0.0);
         assert!(bound("wait <= 3").unwrap().value(&|_| 4.0) > 0.0);
+    }
+
+    #[test]
+    fn columns_are_put_in_the_place_of_their_names() {
+        let of = |texts: &[&str]| Columns::new(texts.iter().map(|text| column(text).unwrap()));
+        let mut columns = of(&["cost = 2 * queue(a)", "profit = 9 - cost"]).unwrap();
+        assert_eq!(columns.all[1].1, Expression::parse("9 - 2 * queue(a)").unwrap());
+        let bound = columns.expanded(&Expression::parse("share( wait(a)<=4.0 ) + cost").unwrap()).unwrap();
+        assert_eq!(bound.names(), ["share(wait(a) <= 4)", "queue(a)"]);
+        assert_eq!(columns.shares.len(), 1);
+        let known = ["queue(a)".to_owned()];
+        assert!(columns.check(&known, &|_| None).is_ok() && columns.check(&[], &|_| None).is_err());
+        assert!(of(&["a = 1", "a = 2"]).is_err() && column("a b = 1").is_err() && column("1").is_err());
     }
 
     #[test]

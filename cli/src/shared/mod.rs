@@ -3,6 +3,8 @@
 //! [`main`] sets the exit code ([`exit`], [`EXIT_CODES`]). Results go through
 //! `writeln!(stdout(), ...)?`, not `println!`, which panics on a closed pipe or a full disk.
 
+#[cfg(feature = "pictures")]
+pub mod each;
 pub mod exit;
 #[cfg(feature = "pictures")]
 pub mod expression;
@@ -10,10 +12,16 @@ pub mod expression;
 pub mod figure;
 pub mod files;
 #[cfg(feature = "pictures")]
+pub mod only;
+#[cfg(feature = "pictures")]
 pub mod page;
 #[cfg(feature = "pictures")]
 pub mod points;
+#[cfg(feature = "pictures")]
+pub mod profiles;
 pub mod rates;
+#[cfg(feature = "pictures")]
+pub mod results;
 pub mod threads;
 
 use std::error::Error;

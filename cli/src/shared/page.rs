@@ -17,8 +17,13 @@ const SIZE: [f64; 2] = [720.0, 300.0];
 const LEFT: f64 = 62.0;
 const BELOW: f64 = 44.0;
 
-/// A line of a plot: a name, and values at equal distances.
-pub type Line<'l> = (&'l str, &'l [f64]);
+/// A line of a plot: a name, and values at equal distances, NaN where one is missing.
+pub struct Line<'l> {
+    pub name: &'l str,
+    pub values: &'l [f64],
+    /// The lower and the upper end of a band around it.
+    pub band: Option<[&'l [f64]; 2]>,
+}
 
 /// The axes of a plot over time.
 pub struct Axes<'a> {
@@ -50,6 +55,10 @@ impl Page {
         let _ = writeln!(self.body, "<p class=\"warning\">{}</p>", escaped(text));
     }
 
+    pub fn text(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<p>{}</p>", escaped(text));
+    }
+
     /// A table whose first columns, as many as `texts`, are texts. Names in the first have their
     /// colour.
     pub fn table(&mut self, head: &[&str], texts: usize, rows: impl IntoIterator<Item = Vec<String>>) {
@@ -70,7 +79,8 @@ impl Page {
         self.body += "</table></div>\n";
     }
 
-    /// A picture that was drawn for white paper.
+    /// A picture that was drawn for white paper. The style sheet inverts its lightness for dark
+    /// screens.
     pub fn picture(&mut self, svg: &str, caption: &str) {
         // Only the element itself is part of HTML.
         let svg = svg.find("<svg").map_or(svg, |at| &svg[at..]);
@@ -83,8 +93,10 @@ impl Page {
 
     /// Lines over time, with the warm-up shaded and the legend above.
     pub fn over_time(&mut self, axes: &Axes<'_>, lines: &[Line<'_>], caption: &str) {
-        let most = lines.iter().flat_map(|line| line.1).fold(0.0_f64, |most, value| most.max(*value));
-        let parts = lines.iter().map(|line| line.1.len()).max().unwrap_or(0);
+        let bands = lines.iter().filter_map(|line| line.band).flatten();
+        let all = lines.iter().map(|line| line.values).chain(bands).flatten();
+        let most = all.fold(0.0_f64, |most, value| most.max(*value));
+        let parts = lines.iter().map(|line| line.values.len()).max().unwrap_or(0);
         #[allow(clippy::cast_precision_loss, reason = "a picture")]
         let end = axes.part * parts as f64;
         if most <= 0.0 || end <= 0.0 {
@@ -122,17 +134,28 @@ impl Page {
                 SIZE[1] - BELOW + 17.0
             );
         }
-        for (name, values) in lines {
+        for Line { name, values, band } in lines {
             #[allow(clippy::cast_precision_loss, reason = "a picture")]
-            let points = values
-                .iter()
-                .enumerate()
-                .map(|(part, value)| format!("{:.1},{:.1}", x(axes.part * (part as f64 + 0.5)), y(*value)));
+            let point = |(part, value): (usize, &f64)| {
+                let at = format!("{:.1},{:.1}", x(axes.part * (part as f64 + 0.5)), y(*value));
+                value.is_finite().then_some(at)
+            };
+            let points = values.iter().enumerate().filter_map(point);
+            if let Some([lower, upper]) = band {
+                let there = lower.iter().enumerate().filter_map(point);
+                let back = upper.iter().enumerate().rev().filter_map(point);
+                let _ = write!(
+                    svg,
+                    "<polygon points=\"{}\" fill=\"{}\" fill-opacity=\"0.18\"/>",
+                    there.chain(back).collect::<Vec<_>>().join(" "),
+                    variable(self.colour(name).unwrap_or(0)),
+                );
+            }
             let _ = write!(
                 svg,
                 "<polyline points=\"{}\" fill=\"none\" stroke-width=\"1.6\" stroke=\"{}\"{}/>",
                 points.collect::<Vec<_>>().join(" "),
-                variable(self.colour(name).unwrap_or(COLOURS - 1)),
+                variable(self.colour(name).unwrap_or(if band.is_some() { 0 } else { COLOURS - 1 })),
                 // Names beyond the colours are dashed.
                 if self.colour(name).is_some_and(|colour| colour >= COLOURS) {
                     " stroke-dasharray=\"5 3\""
@@ -150,7 +173,7 @@ impl Page {
             (SIZE[1] - BELOW) / 2.0,
             escaped(axes.value)
         );
-        let legend = lines.iter().map(|(name, _)| {
+        let legend = lines.iter().map(|Line { name, .. }| {
             let dot = self.colour(name).map_or_else(String::new, dot);
             format!("<span>{dot}{}</span>", escaped(name))
         });
@@ -182,7 +205,10 @@ impl Page {
     }
 
     fn colour(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known == name)
+        // A measure has the colour of what it is of: `queue(desk)` that of `desk`.
+        let inner = name.split_once('(').map_or(name, |(_, rest)| rest.trim_end_matches(')'));
+        let inner = inner.split_once(',').map_or(inner, |(first, _)| first);
+        self.names.iter().position(|known| known == name || known == inner)
     }
 }
 
@@ -219,15 +245,18 @@ mod tests {
         let mut page = Page::new("a < b", "", ["in", "desk"].map(str::to_owned));
         page.table(&["node", "mean"], 1, [vec!["desk".to_owned(), "1.5".to_owned()]]);
         let axes = Axes { time: "time (hour)", value: "customers", part: 0.5, warm_up: 1.0 };
-        page.over_time(&axes, &[("desk", &[1.0, 2.0, 3.0, 2.0])], "one run");
+        let (values, low) = ([1.0, 2.0, f64::NAN, 2.0], [0.5; 4]);
+        let band = Some([&low[..], &values[..]]);
+        page.over_time(&axes, &[Line { name: "queue(desk)", values: &values, band }], "one run");
+        assert!(!page.html().contains("NaN"), "{}", page.html());
         page.warning("\"quoted\"");
         page.list(&[("seed", "7".to_owned())]);
         let html = page.html();
         assert!(html.contains("<title>a &lt; b</title>") && html.contains("&quot;quoted&quot;"), "{html}");
         assert_eq!(
             html.matches("var(--c1)").count(),
-            4,
-            "table, legend, line and the warning's style: {html}"
+            5,
+            "table, legend, line, band and the warning's style: {html}"
         );
         assert!(html.contains("warm-up") && html.contains("time (hour)"), "{html}");
         assert!(!html.contains("http"), "nothing is loaded: {html}");

@@ -16,9 +16,9 @@ const MOST_TEXT: u64 = 64 << 20;
 /// Numbers that differ from those of the description.
 #[derive(Args)]
 pub struct Points {
-    /// Set a number to another value, or to several, which makes a run of each: PATH=VALUE,VALUE.
-    /// A path has the keys of the file, such as station.server.servers; of a process model, it is
-    /// the name of a parameter
+    /// Set a number or a name to another value, or to several, which makes a run of each:
+    /// PATH=VALUE,VALUE. A path has the keys of the file, such as station.server.servers; of a
+    /// process model, it is the name of a parameter
     #[arg(long, value_name = "PATH=VALUES")]
     pub set: Vec<String>,
     /// Take lists of values as belonging together, instead of all their combinations
@@ -49,6 +49,7 @@ impl Points {
         }
         if self.paired {
             description.paired();
+            self.check_paired(in_file(file, description.design())?.factors().len())?;
         }
         Ok(description)
     }
@@ -82,12 +83,25 @@ impl Points {
             model.set(change)?;
         }
         model.paired |= self.paired;
+        let lists = model.parameters.iter().filter(|(_, parameter)| parameter.values.len() > 1).count();
+        self.check_paired(lists)?;
         Ok(model)
+    }
+
+    /// Refuses --paired where fewer than two numbers have lists.
+    fn check_paired(&self, lists: usize) -> Outcome<()> {
+        match self.paired && lists < 2 {
+            false => Ok(()),
+            true => Err(usage(format!(
+                "--paired takes lists of several numbers as belonging together, and {}: give them by --set",
+                if lists == 0 { "none has a list" } else { "only one has a list" }
+            ))),
+        }
     }
 
     fn table(&self, csv: &Path) -> Outcome<Design> {
         check_input("--design", csv)?;
-        in_file(csv, Design::from_csv(read_text(csv, MOST_TEXT)?.as_bytes()))
+        in_file(csv, Design::from_csv_with_names(read_text(csv, MOST_TEXT)?.as_bytes()))
     }
 }
 
@@ -118,7 +132,7 @@ fn add_files<'v>(part: &'v Value, names: &mut Vec<&'v str>) {
         Value::Object(table) => {
             for (key, value) in table {
                 match value {
-                    Value::String(name) if matches!(key.as_str(), "empirical" | "file" | "csv") => {
+                    Value::String(name) if matches!(key.as_str(), "empirical" | "file" | "csv" | "times") => {
                         names.push(name);
                     }
                     _ => add_files(value, names),
@@ -190,7 +204,7 @@ pub struct Best {
     pub difference: Option<f64>,
     /// With --best: replications of all points together, most for points that are close to the best
     /// (OCBA). The answer has no guarantee
-    #[arg(long, requires = "best", value_name = "REPLICATIONS")]
+    #[arg(long, requires = "best", value_name = "REPLICATIONS", conflicts_with = "replications")]
     pub budget: Option<u64>,
 }
 

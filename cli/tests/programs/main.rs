@@ -6,6 +6,7 @@ mod experiments;
 mod files;
 mod limits;
 mod matching;
+mod reports;
 mod searches;
 
 use std::fs::File;

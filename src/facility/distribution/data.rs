@@ -104,14 +104,19 @@ pub fn in_folder<T>(folder: &Path, read: impl FnOnce() -> T) -> T {
     read()
 }
 
+/// The text of a file of data.
+pub(crate) fn read_text(name: &str) -> Result<String, String> {
+    let Some(folder) = FOLDER.with_borrow(Clone::clone) else {
+        return Err(format!(
+            "a text in memory names no files, and this one names `{name}`; write the numbers"
+        ));
+    };
+    crate::text::read(&folder.join(name), MOST_BYTES).map_err(|error| format!("{name}: {error}"))
+}
+
 /// A column of a CSV file, or the only one.
 fn read(name: &str, column: Option<&str>) -> Result<Vec<f64>, String> {
-    let Some(folder) = FOLDER.with_borrow(Clone::clone) else {
-        return Err(format!("a text in memory names no files, and this one names `{name}`; write `values`"));
-    };
-    let text =
-        crate::text::read(&folder.join(name), MOST_BYTES).map_err(|error| format!("{name}: {error}"))?;
-    self::column(&text, column).map_err(|reason| format!("{name}{reason}"))
+    self::column(&read_text(name)?, column).map_err(|reason| format!("{name}{reason}"))
 }
 
 /// A column of numbers of a text in CSV. An error begins with the line, if it has one.

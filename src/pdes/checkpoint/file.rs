@@ -43,7 +43,7 @@ pub(crate) static RUN: Kind = Kind {
 /// A study of a network: `facility/saved.rs`.
 pub(crate) static STUDY: Kind = Kind {
     name: "a study of a network",
-    version: 4,
+    version: 5,
     tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"resu", *b"runs", *b"hist"],
 };
 

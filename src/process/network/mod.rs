@@ -7,6 +7,7 @@
 
 mod results;
 mod routes;
+mod source;
 mod station;
 mod write;
 

@@ -73,7 +73,7 @@ pub(super) struct Writer<'n> {
     pub(super) entities: Map<String, Value>,
     blocks: Map<String, Value>,
     /// The blocks at which customers begin.
-    entries: Vec<String>,
+    pub(super) entries: Vec<String>,
     /// The ends of routes of customers that hold a server meanwhile.
     pub(super) targets: Vec<Target>,
 }
@@ -129,6 +129,11 @@ fn reached(mut blocks: Map<String, Value>, entries: &[String]) -> Map<String, Va
 }
 
 impl<'n> Writer<'n> {
+    /// The description.
+    pub(super) fn network(&self) -> &'n Network {
+        self.outline.network()
+    }
+
     pub(super) fn new(outline: &'n Outline, names: &'n Names) -> Self {
         Self {
             nodes: outline.nodes(),
@@ -291,29 +296,6 @@ impl<'n> Writer<'n> {
                 }
             }
         }
-    }
-
-    fn source(&mut self, number: usize) {
-        let node = &self.nodes[number];
-        let Kind::Source { interarrival, class, batch } = node.kind else { return };
-        let entry = self.entries.len();
-        let name = self.names.of("enter", number);
-        self.entries.push(name.clone());
-        let count = self.names.pair("sent", number, class);
-        let mut block =
-            vec![set("class", class), set("fresh", 1), plus("inside", 1), json!({ "count": count })];
-        block.extend(self.routes(number, class));
-        self.block(name, block);
-        let mut source =
-            json!({ "do": [{ "spawn": "customer", "set": { "entry": entry } }], "batch": batch });
-        if node.calendar.is_empty() {
-            source["every"] = law(&interarrival);
-        } else {
-            let piece =
-                |&(lasts, share): &(f64, f64)| json!({ "lasts": lasts, "rate": share / interarrival.mean() });
-            source["rates"] = node.calendar.iter().map(piece).collect();
-        }
-        self.entities.insert(self.names.of("source", number), source);
     }
 
     fn delay(&mut self, number: usize) {

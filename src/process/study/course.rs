@@ -3,9 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::pdes::{CpuSimulation, Options, Replica, Until};
+use crate::statistics::{Intervals, Profile};
 use crate::text::write_csv;
 use crate::time::Ticks;
 
@@ -69,7 +71,12 @@ impl<'c, S: Sized3> Course<'c, S> {
     }
 
     pub(super) fn simulation(&self) -> Result<CpuSimulation<'_, ProcessRun<S>>, ProcessError> {
-        let options = Options::default().seed(self.study.seed).replica(Replica::default());
+        self.replication(0)
+    }
+
+    fn replication(&self, number: u32) -> Result<CpuSimulation<'_, ProcessRun<S>>, ProcessError> {
+        let options =
+            Options::default().seed(self.study.seed).replica(Replica { number, ..Replica::default() });
         Ok(CpuSimulation::new(&self.model, options)?)
     }
 
@@ -82,29 +89,73 @@ impl<'c, S: Sized3> Course<'c, S> {
                 remedy: "choose at least one, and no more than there are ticks".to_owned(),
             });
         }
-        let (mut simulation, program) = (self.simulation()?, self.compiled.program());
-        let resolution = program.resolution;
-        let all = Measures::new(program, Ticks::ZERO, self.until);
-        let mut averages: Vec<(String, Vec<f64>)> = all.over_time().map(|name| (name, Vec::new())).collect();
-        let (mut before, mut begin) = (vec![0.0; averages.len()], 0.0);
-        for part in 1..=parts {
+        let end = |part: u32| {
             let end = u128::from(self.until.get()) * u128::from(part) / u128::from(parts);
-            let end = Ticks::new(u64::try_from(end).expect("no more than the end"));
+            Ticks::new(u64::try_from(end).expect("no more than the end"))
+        };
+        let averages = self.averages(0, (1..=parts).map(end))?;
+        let names =
+            Measures::new(self.compiled.program(), Ticks::ZERO, self.until).over_time().collect::<Vec<_>>();
+        let unit = self.compiled.model().unit.clone();
+        let part = self.compiled.program().resolution.units(self.until) / f64::from(parts);
+        Ok(Timeline { unit, part, averages: names.into_iter().zip(averages).collect() })
+    }
+
+    /// By average over time: its value between the ends of parts of a replication.
+    fn averages(
+        &self,
+        number: u32,
+        ends: impl Iterator<Item = Ticks>,
+    ) -> Result<Vec<Vec<f64>>, ProcessError> {
+        let (mut simulation, program) = (self.replication(number)?, self.compiled.program());
+        let resolution = program.resolution;
+        let count = Measures::new(program, Ticks::ZERO, self.until).over_time().count();
+        let mut averages: Vec<Vec<f64>> = vec![Vec::new(); count];
+        let (mut before, mut begin) = (vec![0.0; count], 0.0);
+        for end in ends {
             simulation.run(Until::time(end))?;
             let output = simulation.outputs(end)?;
             let units = resolution.units(end);
             let measures = Measures::new(program, Ticks::ZERO, end);
             // Averages from the begin of the run.
             let values = measures.values_over_time(output.rows()[0].rows());
-            for ((value, before), (_, averages)) in values.zip(&mut before).zip(&mut averages) {
+            for ((value, before), averages) in values.zip(&mut before).zip(&mut averages) {
                 let area = value * units;
                 averages.push((area - *before) / (units - begin));
                 *before = area;
             }
             begin = units;
         }
-        let unit = self.compiled.model().unit.clone();
-        Ok(Timeline { unit, part: resolution.units(self.until) / f64::from(parts), averages })
+        Ok(averages)
+    }
+
+    /// The averages of each interval of all replications.
+    pub(super) fn profile(
+        &self,
+        intervals: Intervals,
+        level: f64,
+        is_wanted: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<Profile, ProcessError> {
+        let Self { compiled, study, .. } = self;
+        let program = compiled.program();
+        let names: Vec<String> = Measures::new(program, Ticks::ZERO, self.until).over_time().collect();
+        let wanted: Vec<usize> = (0..names.len()).filter(|&place| is_wanted(&names[place])).collect();
+        let count = intervals.check(study.until, study.replications, wanted.len())?;
+        let end = |number: usize| {
+            #[expect(clippy::cast_precision_loss, reason = "a number of intervals")]
+            let units = number as f64 * intervals.length;
+            let ticks = program.resolution.ticks(units);
+            ticks.map_err(|source| ProcessError::Time { what: "an interval", source })
+        };
+        let ends = (1..=count).map(end).collect::<Result<Vec<_>, _>>()?;
+        let runs = (0..study.replications).into_par_iter().map(|number| {
+            let mut all = self.averages(number, ends.iter().copied())?;
+            Ok(wanted.iter().map(|&place| std::mem::take(&mut all[place])).collect())
+        });
+        let runs = runs.collect::<Result<Vec<_>, ProcessError>>()?;
+        let names: Vec<String> = wanted.iter().map(|&place| names[place].clone()).collect();
+        let unit = &compiled.model().unit;
+        Ok(Profile::new(intervals, unit, level, study.warm_up, &names, &runs)?)
     }
 
     /// The first changes, at most `most`.

@@ -18,7 +18,7 @@ use crate::gpu::Verdict;
 use crate::pdes::{Autosave, EngineOptions, SimulationError, WatchRuns};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::statistics::{Allocation, Observations, Selection};
-use crate::statistics::{Pairing, Round, Sequential};
+use crate::statistics::{Intervals, Pairing, Profile, Round, Sequential};
 use crate::time::Ticks;
 
 use super::compiled::CompiledProcess;
@@ -86,6 +86,35 @@ impl CompiledProcess {
             Size::Small => Course::<Small>::new(self, study, point, until)?.timeline(parts),
             Size::Medium => Course::<Medium>::new(self, study, point, until)?.timeline(parts),
             Size::Large => Course::<Large>::new(self, study, point, until)?.timeline(parts),
+        }
+    }
+
+    /// The averages over time of each interval of the replications of a study at a point, on all
+    /// cores of the CPU: those whose names `is_wanted` accepts, such as `queue(bed)`. The number of
+    /// replications is that of the study, also with a stopping rule.
+    ///
+    /// # Errors
+    /// [`ProcessError`]; [`AnalysisError::Setting`](crate::statistics::AnalysisError::Setting) for
+    /// invalid intervals.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn profile(
+        &self,
+        study: &Study,
+        point: usize,
+        intervals: Intervals,
+        level: f64,
+        is_wanted: impl Fn(&str) -> bool + Sync,
+    ) -> Result<Profile, ProcessError> {
+        let [_, until] = self.times(study)?;
+        let wanted = &is_wanted;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, point, until)?.profile(intervals, level, wanted),
+            Size::Medium => {
+                Course::<Medium>::new(self, study, point, until)?.profile(intervals, level, wanted)
+            }
+            Size::Large => Course::<Large>::new(self, study, point, until)?.profile(intervals, level, wanted),
         }
     }
 

@@ -7,8 +7,9 @@ use web_time::Instant;
 
 #[cfg(feature = "plot")]
 use crate::statistics::plot;
-use crate::statistics::{Allocated, AnalysisError, Decision, Design, Observations, Report, Selected};
-use crate::text::write_csv;
+use crate::statistics::{
+    Allocated, AnalysisError, Decision, Design, Observations, Report, Selected, each_to_csv,
+};
 
 use super::super::compiled::CompiledProcess;
 use super::super::error::ProcessError;
@@ -136,8 +137,14 @@ impl StudyResults {
             return Err(AnalysisError::NoObservations { name: tally.to_owned(), failed: 0, replications });
         }
         let mut svg = String::new();
-        plot::draw_curves(&mut svg, &curves, "observations up to", &format!("share of {tally}"), level)
-            .map_err(|error| AnalysisError::Plot { name: tally.to_owned(), message: error.to_string() })?;
+        plot::draw_curves(
+            &mut svg,
+            &curves,
+            &[],
+            ["observations up to", &format!("share of {tally}")],
+            level,
+        )
+        .map_err(|error| AnalysisError::Plot { name: tally.to_owned(), message: error.to_string() })?;
         Ok(svg)
     }
 
@@ -186,28 +193,9 @@ impl StudyResults {
     /// # Errors
     /// [`ProcessError::Write`].
     pub fn each_to_csv(&self, file: impl io::Write) -> Result<(), ProcessError> {
-        write_csv(file, |writer| {
-            let factors = self.design.factors().iter().map(|name| format!("factor:{name}"));
-            let first = self.observations.first();
-            let measures = first.into_iter().flat_map(Observations::shown).map(|column| column.name.clone());
-            let head = ["point".to_owned()].into_iter().chain(factors);
-            writer.write_record(head.chain(["replication".to_owned()]).chain(measures))?;
-            for (point, observations) in self.observations.iter().enumerate() {
-                let columns: Vec<_> = observations.shown().collect();
-                for replication in 0..observations.replications() {
-                    let mut record = vec![point.to_string()];
-                    record.extend(self.design.levels(point).iter().map(ToString::to_string));
-                    record.push(replication.to_string());
-                    let values = columns.iter().map(|column| column.values.get(replication));
-                    record.extend(values.map(|value| match value.is_finite() {
-                        true => value.to_string(),
-                        false => String::new(),
-                    }));
-                    writer.write_record(record)?;
-                }
-            }
-            Ok(())
-        })
-        .map_err(ProcessError::Write)
+        match each_to_csv(&self.design, &self.observations, file) {
+            Err(AnalysisError::Write(error)) => Err(ProcessError::Write(error)),
+            other => Ok(other?),
+        }
     }
 }

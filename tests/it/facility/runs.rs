@@ -418,7 +418,7 @@ fn a_report_is_a_table_csv_and_json() {
     assert_eq!(csv.lines().count(), report.rows.len() + 1);
     assert_eq!(
         csv.lines().next(),
-        Some("node,class,measure,mean,half_width,theory,observations,lower,upper,resolution")
+        Some("node,class,measure,mean,half_width,theory,observations,lower,upper,resolution,up_to")
     );
     let json = serde_json::to_value(&report).unwrap();
     for key in [

@@ -1,16 +1,21 @@
 //! A run of each point of a design.
 
-use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
-use eventhorizon::facility::{DesignResults, FacilityDesign, FacilityError, NetworkDescription, Study};
+use eventhorizon::facility::{
+    DesignResults, FacilityDesign, FacilityError, Network, NetworkDescription, Share, Study,
+};
 use eventhorizon::pdes::EngineOptions;
-use eventhorizon::statistics::{Design, Report};
+use eventhorizon::statistics::{Design, Observations};
 use serde_json::json;
 
 use super::{Args, REPLICATIONS};
 use crate::commands::run::plots;
+use crate::shared::each;
+use crate::shared::expression::Columns;
+use crate::shared::only;
 use crate::shared::points::Way;
+use crate::shared::results::{Results, Source};
 use crate::shared::{self, Outcome, usage};
 
 /// The upper bound of replications of --best, by default.
@@ -28,12 +33,12 @@ fn check(args: &Args) -> Outcome<()> {
         ("--trace", args.trace.is_some()),
         ("--checkpoint", checkpoint.2.is_some()),
         ("--resume", resume.2.is_some()),
-        ("--report", args.report.is_some()),
+        ("--profile", args.profile.profile.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(usage(format!(
-            "{option} is for a single network: give each path one value, or leave the option out"
+            "{option} is for a single network without columns of its own: give each path one value, or leave the option out"
         ))),
     }
 }
@@ -66,12 +71,35 @@ pub(super) fn compile(
     Ok(FacilityDesign::new(design, facilities))
 }
 
-pub(super) fn run(args: &Args, description: &NetworkDescription, design: Design) -> Outcome<()> {
+pub(super) fn run(
+    args: &Args,
+    description: &NetworkDescription,
+    design: Design,
+    mut columns: Columns,
+) -> Outcome<()> {
     check(args)?;
+    for share in &args.share {
+        if !columns.shares.contains(share) {
+            columns.shares.push(share.clone());
+        }
+    }
     let written = shared::in_file(&args.file, description.network(&design, 0))?;
     let until = shared::end_of_runs(args.until, written.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, written.warm_up);
     let points = compile(args, description, design, [until, warm_up])?;
+    let number_of = |point: usize, path: &str| -> Option<f64> {
+        let level = points.design().point(point).level(path);
+        Some(level.or_else(|| description.changed_value(path))?.as_f64()).filter(|number| number.is_finite())
+    };
+    let mut known = points.facilities()[0].measures(false);
+    known.extend(columns.shares.iter().map(Share::to_string));
+    columns.check(&known, &|path| number_of(0, path))?;
+    known.extend(columns.all.iter().map(|(name, _)| name.clone()));
+    only::check(&args.only, &known)?;
+    let derive = |point: usize, made: &mut Observations| {
+        let mut all = columns.all.iter();
+        all.try_for_each(|(name, formula)| formula.add_to(made, name, &|path| number_of(point, path)))
+    };
     let study = Study::new(args.runs.replications(REPLICATIONS), until, warm_up)
         .seed(args.seed)
         .level(args.runs.level)
@@ -83,6 +111,8 @@ pub(super) fn run(args: &Args, description: &NetworkDescription, design: Design)
     let number = points.design().len();
     let run = points
         .study(&study)
+        .shares(&columns.shares)
+        .derive(&derive)
         .backend(place.backend())
         .options(EngineOptions::default().mapping(args.mapping))
         .watch(|runs: usize, events: u64| {
@@ -96,95 +126,66 @@ pub(super) fn run(args: &Args, description: &NetworkDescription, design: Design)
     };
     bar.finish_and_clear();
     let results = shared::in_file(&args.file, results)?;
-    write(args, &study, &written.name, &written.unit, &results)
+    write(args, &study, &written, &results)
 }
 
 /// Prints and writes the results in all requested forms.
-fn write(args: &Args, study: &Study, name: &str, unit: &str, results: &DesignResults) -> Outcome<()> {
-    let mut report = results.report(args.runs.level)?;
-    let is_shown = |column: &str| {
-        let measure = column.split('(').next();
-        args.only.is_empty() || args.only.iter().any(|only| Some(only.name()) == measure)
-    };
+fn write(args: &Args, study: &Study, network: &Network, design: &DesignResults) -> Outcome<()> {
+    let mut report = design.report(args.runs.level)?;
+    let is_shown = |column: &str| only::shows(&args.only, column);
     report.rows.retain(|row| is_shown(&row.name));
-    let quiet = args.json.on_stdout() || shared::on_stdout(args.csv.as_deref());
-    let best = (results.selected.as_ref(), results.allocated.as_ref());
-    let mut object = json!({
-        "model": name,
-        "seed": args.seed,
-        "engine": results.engine,
-        "adapter": results.adapter,
-        "mapping": results.mapping,
-        "replications": report.rows.iter().map(|row| row.replications).max(),
-        "unit": unit,
-        "warnings": results.warnings,
-        "until": study.until,
-        "warm_up": study.warm_up,
-        "events": results.events,
-        "seconds": results.seconds,
-        "fingerprint": format!("{:016x}", results.fingerprint),
-        "level": args.runs.level,
-        "reference": results.reference(),
-        "stopped": results.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
-        "selected": args.best.json(best.0, best.1),
-    });
-    let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
-    object.as_object_mut().expect("an object").extend(rows);
-    let csv = |path: &PathBuf| {
-        let mut csv = Vec::new();
-        report.to_csv(&mut csv)?;
-        shared::write(path, &csv)
+    let quiet = args.on_stdout();
+    let best = (design.selected.as_ref(), design.allocated.as_ref());
+    let results = Results {
+        source: Source {
+            model: &network.name,
+            seed: args.seed,
+            engine: design.engine,
+            adapter: &design.adapter,
+            mapping: &design.mapping,
+            replications: report.rows.iter().map(|row| row.replications).max().unwrap_or(0),
+            unit: Some(&network.unit),
+            ticks_per_unit: None,
+            times: Some([study.until, study.warm_up]),
+            events: Some(design.events),
+            seconds: design.seconds,
+            fingerprint: design.fingerprint,
+        },
+        report,
+        design: &design.design,
+        observations: &design.observations,
+        decisions: &design.decisions,
+        stopping: study.stopping.as_ref().filter(|_| !design.decisions.is_empty()),
+        level: args.runs.level,
+        warnings: design.warnings.clone(),
+        best: (args.best.text(&design.design, best.0, best.1), args.best.json(best.0, best.1)),
+        reference: Some(design.reference()),
     };
     let draw = |path: &PathBuf| {
-        plots::responses(args.runs.level, path, &results.design, &results.observations, is_shown)
+        plots::responses(args.runs.level, path, &design.design, &design.observations, is_shown)
+    };
+    let page = |path: &PathBuf| {
+        let nodes = network.names().map(str::to_owned);
+        let page = results.page(&network.about, &args.file, nodes, |_| Ok(()))?;
+        shared::write(path, page.html().as_bytes())
+    };
+    let head = || {
+        format!(
+            "{}: {} of {} until {} with a warm-up until {} ({})",
+            network.name,
+            shared::count(results.source.replications, "replication"),
+            shared::count(design.design.len() as u64, "point"),
+            study.until,
+            study.warm_up,
+            network.unit
+        )
     };
     shared::all([
-        if quiet { Ok(()) } else { show(args, study, (name, unit), results, &report) },
-        args.json.write(&object),
-        args.csv.as_ref().map_or(Ok(()), csv),
+        if quiet { Ok(()) } else { results.show(&head(), Some(&results.source.rate(None))) },
+        results.json(json!({})).and_then(|object| args.json.write(&object)),
+        args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
+        args.each.as_ref().map_or(Ok(()), |path| each::write(path, &design.design, &design.observations)),
         args.plot.as_ref().map_or(Ok(()), draw),
+        args.report.as_ref().map_or(Ok(()), page),
     ])
-}
-
-fn show(
-    args: &Args,
-    study: &Study,
-    (name, unit): (&str, &str),
-    results: &DesignResults,
-    report: &Report,
-) -> Outcome<()> {
-    let replications = report.rows.iter().map(|row| row.replications).max().unwrap_or(0);
-    let (until, warm_up) = (study.until, study.warm_up);
-    writeln!(
-        stdout(),
-        "{name}: {} of {} points until {until} with a warm-up until {warm_up} ({unit})",
-        shared::count(replications, "replication"),
-        results.design.len()
-    )?;
-    write!(stdout(), "{report}")?;
-    for warning in &results.warnings {
-        writeln!(stdout(), "warning: {warning}")?;
-    }
-    #[allow(clippy::cast_precision_loss, reason = "a rate")]
-    let rate = results.events as f64 / results.seconds;
-    writeln!(
-        stdout(),
-        "{} ({}), mapping {}: {}, {:.3} s, {rate:.3e} events/s",
-        results.adapter,
-        results.engine,
-        results.mapping,
-        shared::count(results.events, "event"),
-        results.seconds
-    )?;
-    for (point, &decision) in results.decisions.iter().enumerate() {
-        writeln!(stdout(), "{}: {}", results.design.describe(point), shared::decided(decision))?;
-    }
-    if let Some(stopping) = study.stopping.as_ref().filter(|_| !results.decisions.is_empty()) {
-        writeln!(stdout(), "{}", shared::bounds(&stopping.budget))?;
-    }
-    if let Some(best) = args.best.text(&results.design, results.selected.as_ref(), results.allocated.as_ref())
-    {
-        writeln!(stdout(), "{best}")?;
-    }
-    Ok(writeln!(stdout(), "fingerprint {:016x}", results.fingerprint)?)
 }

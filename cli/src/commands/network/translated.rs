@@ -4,15 +4,18 @@ use std::io::{Write as _, stdout};
 
 use eventhorizon::facility::{Network, Study};
 use eventhorizon::process::NetworkProcess;
+use eventhorizon::statistics::Design;
 
 use super::{Args, Form, REPLICATIONS, as_json, print_report};
-use crate::shared::{self, Outcome};
+use crate::shared::{self, Outcome, each, only};
 
 /// Refuses options of the network form.
 fn options(args: &Args) -> Outcome<()> {
     let given = [
         ("--batches", args.batches.is_some()),
         ("--quantiles", args.quantiles),
+        ("--share", !args.share.is_empty()),
+        ("--profile", args.profile.profile.is_some()),
         ("--find-warm-up", args.find_warm_up),
         ("--interval", args.interval.is_some()),
         ("--plot", args.plot.is_some()),
@@ -58,9 +61,10 @@ pub(super) fn run(args: &Args, network: &Network, written: &Network) -> Outcome<
     let results = process.compiled().study(&plan).backend(place.backend()).watch(watch).run()?;
     bar.finish_and_clear();
     let mut report = process.report(&study, &results)?;
-    if !args.only.is_empty() {
-        report.rows.retain(|row| args.only.contains(&row.measure));
-    }
+    let names = report.names();
+    only::check(&args.only, &names)?;
+    let mut names = names.into_iter();
+    report.rows.retain(|_| only::shows(&args.only, &names.next().expect("a name for each row")));
     let csv = |path: &std::path::PathBuf| {
         let mut csv = Vec::new();
         report.to_csv(&mut csv)?;
@@ -69,6 +73,9 @@ pub(super) fn run(args: &Args, network: &Network, written: &Network) -> Outcome<
     shared::all([
         if args.on_stdout() { Ok(()) } else { print_report(&report, study.stopping.as_ref(), 0) },
         args.csv.as_ref().map_or(Ok(()), csv),
+        args.each
+            .as_ref()
+            .map_or(Ok(()), |path| each::write(path, &Design::default(), &[report.observations()?])),
         as_json(args, &report),
     ])
 }

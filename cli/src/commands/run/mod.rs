@@ -16,12 +16,13 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use eventhorizon::Backend;
-use eventhorizon::description::{DescribedModel, Description, Results, Run, RunProgress};
+use eventhorizon::description::{DescribedModel, Description, Results as Found, Run, RunProgress};
 use eventhorizon::gpu::{FieldKind, Gpu, StructLayout};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{Design, Observations, Selection};
 use serde_json::json;
 
+use crate::shared::results::{Results, Source};
 use crate::shared::{self, FileUse, Outcome, usage};
 use check::{CHECKED, Checked};
 
@@ -148,7 +149,7 @@ fn run_on<'m>(args: &Args, model: &'m DescribedModel, backend: Backend<'m>) -> R
 }
 
 /// Runs until the goal of the command line is met.
-fn results(args: &Args, model: &DescribedModel, run: Run<'_>) -> Outcome<Results> {
+fn results(args: &Args, model: &DescribedModel, run: Run<'_>) -> Outcome<Found> {
     let run = match (args.precision, &args.best, args.difference) {
         (Some(relative), ..) => run.precision(shared::precise(args.level, relative, args.replications)?),
         (None, Some(measure), Some(difference)) => {
@@ -230,92 +231,83 @@ fn print_report(
     args: &Args,
     model: &DescribedModel,
     gpu: Option<&Gpu>,
-    results: &Results,
+    found: &Found,
     checked: &[Checked],
     each: Option<Outcome<Vec<u8>>>,
 ) -> Outcome<()> {
-    let design = &results.design;
     let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
-    let report = results.report(args.level)?;
-    let replications = results.observations.iter().map(Observations::replications).max().unwrap_or(0);
-    let stopped: Vec<_> = results.decisions.iter().map(|&decision| shared::decided(decision)).collect();
-    let show = || -> Outcome<()> {
-        writeln!(
-            stdout(),
-            "{} on {adapter}, mapping {}: {}, {:.3} s, {} ticks per unit",
-            model.name(),
-            results.mapping,
-            shared::count(replications, "run"),
-            results.seconds,
-            model.resolution().ticks_per_unit()
-        )?;
-        write!(stdout(), "{report}")?;
-        for warning in model.warnings() {
-            writeln!(stdout(), "warning: {warning}")?;
-        }
-        for (point, stopped) in stopped.iter().enumerate() {
-            let place =
-                if design.len() > 1 { format!("{}: ", design.describe(point)) } else { String::new() };
-            writeln!(stdout(), "{place}{stopped}")?;
-        }
-        if let Some(relative) = args.precision {
-            let stopping = shared::precise(args.level, relative, args.replications)?;
-            writeln!(stdout(), "{}", shared::bounds(&stopping.budget))?;
-        }
-        if let (Some(found), Some(measure)) = (&results.selected, &args.best) {
-            let which = if args.smallest { "smallest" } else { "largest" };
-            writeln!(stdout(), "{which} {measure}: {}", shared::selected(design, found))?;
-        }
-        writeln!(stdout(), "fingerprint {:016x}", results.fingerprint)?;
-        checked.iter().try_for_each(Checked::show)
-    };
-    let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2];
-    let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { show() };
-    let mut object = json!({
-        "model": model.name(),
-        "seed": args.seed.unwrap_or(model.seed()),
-        "engine": shared::engine(gpu.is_some()),
-        "adapter": adapter,
-        "mapping": results.mapping,
-        "replications": replications,
-        "ticks_per_unit": model.resolution().ticks_per_unit(),
-        "warnings": model.warnings(),
-        "seconds": results.seconds,
-        "fingerprint": format!("{:016x}", results.fingerprint),
-        "level": args.level,
-        "stopped": results.decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
-        "selected": results.selected.as_ref().map(|found| json!({
+    let replications = found.observations.iter().map(Observations::replications).max().unwrap_or(0);
+    let stopping = args.precision.map(|relative| shared::precise(args.level, relative, args.replications));
+    let stopping = stopping.transpose()?;
+    let which = if args.smallest { "smallest" } else { "largest" };
+    let best = found.selected.as_ref().zip(args.best.as_ref());
+    let best =
+        best.map(|(best, measure)| format!("{which} {measure}: {}", shared::selected(&found.design, best)));
+    let selected = found.selected.as_ref().map(|found| {
+        json!({
             "measure": args.best,
             "best": found.best,
             "left": found.survivors,
             "ended_after": found.eliminated,
-        })),
-        "checked": checked.iter().map(Checked::json).collect::<Vec<_>>(),
+        })
     });
-    let serde_json::Value::Object(rows) = serde_json::to_value(&report)? else { unreachable!("a struct") };
-    object.as_object_mut().expect("an object").extend(rows);
-    let csv = |path: &PathBuf| {
-        let mut csv = Vec::new();
-        report.to_csv(&mut csv)?;
-        shared::write(path, &csv)
+    let results = Results {
+        source: Source {
+            model: model.name(),
+            seed: args.seed.unwrap_or(model.seed()),
+            engine: shared::engine(gpu.is_some()),
+            adapter: &adapter,
+            mapping: &found.mapping,
+            replications: replications as u64,
+            unit: None,
+            ticks_per_unit: Some(model.resolution().ticks_per_unit()),
+            times: None,
+            events: None,
+            seconds: found.seconds,
+            fingerprint: found.fingerprint,
+        },
+        report: found.report(args.level)?,
+        design: &found.design,
+        observations: &found.observations,
+        decisions: &found.decisions,
+        stopping: stopping.as_ref(),
+        level: args.level,
+        warnings: model.warnings().to_vec(),
+        best: (best, json!(selected)),
+        reference: None,
     };
+    let head = format!(
+        "{} on {adapter}, mapping {}: {}, {:.3} s, {} ticks per unit",
+        model.name(),
+        found.mapping,
+        shared::count(replications, "run"),
+        found.seconds,
+        model.resolution().ticks_per_unit()
+    );
+    let show = || {
+        results.show(&head, None)?;
+        checked.iter().try_for_each(Checked::show)
+    };
+    let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2];
+    let shown = if quiet.into_iter().any(shared::on_stdout) { Ok(()) } else { show() };
+    let more = json!({ "checked": checked.iter().map(Checked::json).collect::<Vec<_>>() });
     let each = match (&args.each, each) {
         (Some(path), Some(each)) => each.and_then(|each| shared::write(path, &each)),
         _ => Ok(()),
     };
-    let csv = args.csv.as_ref().map_or(Ok(()), csv);
-    let written = [shown, args.json.write(&object), csv, each];
+    let object = results.json(more).and_then(|object| args.json.write(&object));
+    let csv = args.csv.as_ref().map_or(Ok(()), |path| results.csv(path));
     // Of runs that all failed there may be nothing to draw: why they failed says more than that.
     let drawn = match &args.plot {
-        Some(folder) => plots::draw(args.level, folder, design, &results.observations),
+        Some(folder) => plots::draw(args.level, folder, &found.design, &found.observations),
         None => Ok(()),
     };
-    let verdict = verdict(args, model, results, checked);
-    shared::all(written.into_iter().chain([verdict.and(drawn)]))
+    let verdict = verdict(args, model, found, checked);
+    shared::all([shown, object, csv, each, verdict.and(drawn)])
 }
 
 /// An error if checks differ, or if all runs of a point failed.
-fn verdict(args: &Args, model: &DescribedModel, results: &Results, checked: &[Checked]) -> Outcome<()> {
+fn verdict(args: &Args, model: &DescribedModel, results: &Found, checked: &[Checked]) -> Outcome<()> {
     if args.check && !shared::interrupted() {
         check::verdict(checked)?;
     }

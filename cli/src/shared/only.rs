@@ -1,0 +1,74 @@
+//! The measures that `--only` shows.
+
+use super::{Outcome, usage};
+
+/// Names of one `--only`, separated by commas: a measure of all nodes, such as `wait`, or a column,
+/// such as `wait(desk, urgent)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Only(Vec<String>);
+
+impl Only {
+    /// Parses names. Commas in brackets belong to a name.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (mut names, mut name, mut depth) = (Vec::new(), String::new(), 0_i32);
+        for character in text.chars() {
+            depth += i32::from(character == '(') - i32::from(character == ')');
+            match character {
+                ',' if depth == 0 => names.push(std::mem::take(&mut name)),
+                _ => name.push(character),
+            }
+        }
+        names.push(name);
+        let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        match depth == 0 && names.iter().all(|name| !name.is_empty()) {
+            true => Ok(Self(names)),
+            false => Err("expected measures, such as wait or wait(desk)".to_owned()),
+        }
+    }
+}
+
+/// The measure of a column: `wait` of `wait(desk)`.
+fn measure(column: &str) -> &str {
+    column.split('(').next().unwrap_or(column)
+}
+
+/// Whether a column is shown: all are without `--only`.
+pub fn shows(only: &[Only], column: &str) -> bool {
+    let mut names = only.iter().flat_map(|only| &only.0);
+    only.is_empty() || names.any(|name| name == column || name == measure(column))
+}
+
+/// Refuses names that no column has.
+pub fn check(only: &[Only], known: &[String]) -> Outcome<()> {
+    let is_known = |name: &str| known.iter().any(|column| name == column || name == measure(column));
+    match only.iter().flat_map(|only| &only.0).find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(name) => Err(usage(format!(
+            "--only {name}: there is no such measure. The measures are {}",
+            known.join(", ")
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_in_brackets_belong_to_names() {
+        let only = [Only::parse("wait, share(wait(desk, urgent) <= 4),loss(a, b)").unwrap()];
+        for (column, expected) in [
+            ("wait(desk)", true),
+            ("wait", true),
+            ("loss(a, b)", true),
+            ("loss(a)", false),
+            ("share(wait(desk, urgent) <= 4)", true),
+            ("share(wait(desk) <= 4)", false),
+        ] {
+            assert_eq!(shows(&only, column), expected, "{column}");
+        }
+        let known = ["wait(desk)", "loss(a, b)", "share(wait(desk, urgent) <= 4)"].map(str::to_owned);
+        assert!(check(&only, &known).is_ok() && check(&only, &known[1..]).is_err());
+        assert!(Only::parse("wait(desk").is_err() && Only::parse("wait,").is_err());
+    }
+}

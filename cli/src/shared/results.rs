@@ -1,0 +1,292 @@
+//! Results of the points of a design, as `run`, `network` and `process` print, write and draw them.
+
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+
+use eventhorizon::statistics::{
+    Decision, Design, Observations, Profile, ProfileRow, Report, Stopping, plot, with_error,
+};
+use serde_json::{Map, Value, json};
+
+use super::page::{Axes, Line, Page};
+use super::{Outcome, count, decided};
+
+/// Where results come from. What a command does not have is `None`.
+pub struct Source<'r> {
+    /// The name of the model.
+    pub model: &'r str,
+    pub seed: u64,
+    /// `cpu` or `gpu`.
+    pub engine: &'static str,
+    pub adapter: &'r str,
+    pub mapping: &'r str,
+    pub replications: u64,
+    pub unit: Option<&'r str>,
+    pub ticks_per_unit: Option<u32>,
+    /// The end of each replication, and that of its warm-up.
+    pub times: Option<[f64; 2]>,
+    pub events: Option<u64>,
+    pub seconds: f64,
+    pub fingerprint: u64,
+}
+
+impl Source<'_> {
+    fn json(&self) -> Map<String, Value> {
+        let pairs = [
+            ("model", json!(self.model)),
+            ("seed", json!(self.seed)),
+            ("engine", json!(self.engine)),
+            ("adapter", json!(self.adapter)),
+            ("mapping", json!(self.mapping)),
+            ("replications", json!(self.replications)),
+            ("unit", json!(self.unit)),
+            ("ticks_per_unit", json!(self.ticks_per_unit)),
+            ("until", json!(self.times.map(|times| times[0]))),
+            ("warm_up", json!(self.times.map(|times| times[1]))),
+            ("events", json!(self.events)),
+            ("seconds", json!(self.seconds)),
+            ("fingerprint", json!(format!("{:016x}", self.fingerprint))),
+        ];
+        let given = pairs.into_iter().filter(|(_, value)| !value.is_null());
+        given.map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+
+    /// The event rate: `before` of the events come from earlier runs of a resumed study.
+    pub fn rate(&self, before: Option<u64>) -> String {
+        let events = self.events.unwrap_or(0);
+        let executed = events.saturating_sub(before.unwrap_or(0));
+        let now = if before.is_some() { format!(", {executed} of them now") } else { String::new() };
+        #[allow(clippy::cast_precision_loss, reason = "a rate")]
+        let rate = executed as f64 / self.seconds;
+        format!(
+            "{} ({}), mapping {}: {}{now}, {:.3} s, {rate:.3e} events/s",
+            self.adapter,
+            self.engine,
+            self.mapping,
+            count(events, "event"),
+            self.seconds
+        )
+    }
+
+    /// The last section of a page.
+    pub fn add_to(&self, page: &mut Page, file: &Path) {
+        let command: Vec<_> = std::env::args().collect();
+        let unit = self.unit.unwrap_or_default();
+        let mut list = vec![
+            ("program", format!("eventhorizon {}", env!("CARGO_PKG_VERSION"))),
+            ("command", command.join(" ")),
+            ("description", file.display().to_string()),
+            ("seed", self.seed.to_string()),
+            ("replications", self.replications.to_string()),
+        ];
+        list.extend(
+            self.times.map(|[until, warm_up]| ("end, warm-up", format!("{until}, {warm_up} ({unit})"))),
+        );
+        list.extend(self.ticks_per_unit.map(|ticks| ("ticks in a unit of time", ticks.to_string())));
+        list.push(("adapter", format!("{} ({}), mapping {}", self.adapter, self.engine, self.mapping)));
+        list.extend(self.events.map(|events| ("events", format!("{events} in {:.3} s", self.seconds))));
+        list.push(("fingerprint", format!("{:016x}", self.fingerprint)));
+        page.heading("Where the results come from");
+        page.list(&list);
+    }
+}
+
+/// Results of all points.
+pub struct Results<'r> {
+    pub source: Source<'r>,
+    pub report: Report,
+    pub design: &'r Design,
+    pub observations: &'r [Observations],
+    /// By point: why its replications ended, if they had a goal.
+    pub decisions: &'r [Decision],
+    pub stopping: Option<&'r Stopping>,
+    pub level: f64,
+    pub warnings: Vec<String>,
+    /// The selected point, as text and as JSON.
+    pub best: (Option<String>, Value),
+    /// The point that differences are from.
+    pub reference: Option<usize>,
+}
+
+impl Results<'_> {
+    /// The results as JSON, with `more` keys.
+    pub fn json(&self, more: Value) -> Outcome<Value> {
+        let mut object = self.source.json();
+        object.insert("warnings".to_owned(), json!(self.warnings));
+        object.insert("level".to_owned(), json!(self.level));
+        let stopped: Vec<_> = self.decisions.iter().map(|decision| decision.name()).collect();
+        object.insert("stopped".to_owned(), json!(stopped));
+        object.insert("selected".to_owned(), self.best.1.clone());
+        if let Some(reference) = self.reference {
+            object.insert("reference".to_owned(), json!(reference));
+        }
+        for part in [more, serde_json::to_value(&self.report)?] {
+            let Value::Object(part) = part else { unreachable!("both are objects") };
+            object.extend(part);
+        }
+        Ok(Value::Object(object))
+    }
+
+    /// Writes the table as CSV.
+    pub fn csv(&self, path: &PathBuf) -> Outcome<()> {
+        let mut csv = Vec::new();
+        self.report.to_csv(&mut csv)?;
+        super::write(path, &csv)
+    }
+
+    /// Prints a first line, the table, and what ended the runs.
+    pub fn show(&self, head: &str, rate: Option<&str>) -> Outcome<()> {
+        let mut out = stdout();
+        writeln!(out, "{head}")?;
+        write!(out, "{}", self.report)?;
+        for warning in &self.warnings {
+            writeln!(out, "warning: {warning}")?;
+        }
+        if let Some(rate) = rate {
+            writeln!(out, "{rate}")?;
+        }
+        for decision in self.decided() {
+            writeln!(out, "{decision}")?;
+        }
+        if let Some(best) = &self.best.0 {
+            writeln!(out, "{best}")?;
+        }
+        Ok(writeln!(out, "fingerprint {:016x}", self.source.fingerprint)?)
+    }
+
+    /// Why the replications of each point ended, and their bounds.
+    fn decided(&self) -> Vec<String> {
+        let place = |point| match self.design.len() {
+            1 => String::new(),
+            _ => format!("{}: ", self.design.describe(point)),
+        };
+        let mut lines: Vec<String> = self
+            .decisions
+            .iter()
+            .enumerate()
+            .map(|(point, &decision)| format!("{}{}", place(point), decided(decision)))
+            .collect();
+        lines.extend(self.stopping.map(|stopping| super::bounds(&stopping.budget)));
+        lines
+    }
+
+    /// A page with the warnings, and what `first` adds before the table.
+    pub fn page(
+        &self,
+        about: &str,
+        file: &Path,
+        names: impl IntoIterator<Item = String>,
+        first: impl FnOnce(&mut Page) -> Outcome<()>,
+    ) -> Outcome<Page> {
+        let mut page = Page::new(self.source.model, about, names);
+        self.warnings.iter().for_each(|warning| page.warning(warning));
+        self.decided().iter().chain(&self.best.0).for_each(|line| page.text(line));
+        first(&mut page)?;
+        page.heading("Results");
+        self.table(&mut page);
+        if !self.design.factors().is_empty() {
+            page.heading("By parameter");
+            self.responses(&mut page)?;
+        }
+        self.source.add_to(&mut page, file);
+        Ok(page)
+    }
+
+    fn table(&self, page: &mut Page) {
+        let report = &self.report;
+        let factors: Vec<&str> = self.design.factors().iter().map(String::as_str).collect();
+        let compared = report.rows.iter().any(|row| row.difference.is_some());
+        let theory = report.rows.iter().any(|row| row.theory.is_some());
+        let interval = format!("{} % interval", rounded_percent(self.level));
+        let mut head = vec!["measure"];
+        head.extend(&factors);
+        head.extend(["mean", &interval]);
+        head.extend(theory.then_some("theory"));
+        head.extend(compared.then_some("difference"));
+        // Points of one measure are below each other.
+        let mut rows: Vec<_> = report.rows.iter().collect();
+        let first: Vec<&str> =
+            rows.iter().filter(|row| row.point == rows[0].point).map(|row| row.name.as_str()).collect();
+        rows.sort_by_key(|row| (first.iter().position(|name| *name == row.name), row.point));
+        let rows = rows.into_iter().map(|row| {
+            let mut cells = vec![row.name.clone()];
+            cells.extend(row.factors.iter().map(|(_, value)| value.to_string()));
+            let half = row.half_width;
+            cells.push(number(row.mean, half));
+            cells.push(between(row.mean.zip(half).map(|(mean, half)| [mean - half, mean + half]), half));
+            if theory {
+                cells.push(number(row.theory, half));
+            }
+            if compared {
+                let half = row.difference_half_width;
+                let sign = if row.difference.is_some_and(|difference| difference > 0.0) { "+" } else { "" };
+                let width =
+                    half.map_or_else(String::new, |half| format!(" ± {}", with_error(half, Some(half))));
+                cells.push(format!("{sign}{}{width}", number(row.difference, half)));
+            }
+            cells
+        });
+        page.table(&head, 1, rows);
+    }
+
+    /// A picture of each measure against each parameter.
+    fn responses(&self, page: &mut Page) -> Outcome<()> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in &self.report.rows {
+            if !names.contains(&row.name.as_str()) {
+                names.push(&row.name);
+            }
+        }
+        let all =
+            names.iter().flat_map(|name| self.design.factors().iter().map(move |factor| (*name, factor)));
+        for (name, factor) in all.take(MOST_PICTURES) {
+            match plot::response(self.design, self.observations, factor, name, self.level) {
+                Ok(svg) => page.picture(&svg, &format!("{name} by {factor}, with intervals.")),
+                // Nothing was observed: the table shows it.
+                Err(_) => continue,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The most pictures of measures by parameter of a page.
+const MOST_PICTURES: usize = 60;
+
+/// A level as a percentage: 95, 99.5.
+pub fn rounded_percent(level: f64) -> String {
+    with_error(100.0 * level, None)
+}
+
+/// A number with the digits that its interval supports.
+pub fn number(value: Option<f64>, half: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| with_error(value, half))
+}
+
+/// An interval.
+pub fn between(ends: Option<[f64; 2]>, half: Option<f64>) -> String {
+    match ends.map(|ends| ends.map(|end| with_error(end, half))) {
+        Some([lower, upper]) => format!("{lower} to {upper}"),
+        None => "-".to_owned(),
+    }
+}
+
+/// Draws a profile on a page: for each measure the mean, and the band of 5 to 95 %.
+pub fn add_profile(page: &mut Page, profile: &Profile, warm_up: f64) {
+    page.heading("Profile");
+    let time = format!("time ({})", profile.unit);
+    for measure in profile.measures() {
+        let rows: Vec<&ProfileRow> = profile.of(measure).collect();
+        let values = |of: fn(&ProfileRow) -> Option<f64>| -> Vec<f64> {
+            rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect()
+        };
+        let (mean, band) = (values(|row| row.mean), [values(|row| row.q05), values(|row| row.q95)]);
+        let line = Line { name: measure, values: &mean, band: Some([&band[0], &band[1]]) };
+        let axes = Axes { time: &time, value: measure, part: profile.length, warm_up };
+        let caption = format!(
+            "Mean of {}, and the band with 90 % of the averages of single intervals.",
+            count(profile.replications, "replication"),
+        );
+        page.over_time(&axes, &[line], &caption);
+    }
+}
