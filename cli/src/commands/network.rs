@@ -13,6 +13,7 @@
 //! eventhorizon network examples/networks/order.toml --plot order --trace 100 --trace-to order.csv
 //! eventhorizon network examples/networks/call_centre.toml --set station.agents.servers=8,10,12 \
 //!     --only wait --plot wait.svg
+//! eventhorizon network model.jsimg                                # a model of JMT
 //! ```
 //!
 //! `examples/networks/` has a file for each feature of networks. `docs/guide-networks.md` describes
@@ -31,6 +32,7 @@ use eventhorizon::statistics::{Column, Observations, Pairing, Stopping, Values};
 use eventhorizon::time::Ticks;
 
 use super::run::plots;
+use crate::formats::scalars;
 use crate::shared::page::{Axes, Page};
 use crate::shared::points::{Best, Points};
 use crate::shared::{self, FileUse, Outcome};
@@ -44,8 +46,8 @@ mod design;
 #[command(mut_arg("resume", |resume| resume.conflicts_with("interval")))]
 #[command(mut_arg("best", |best| best.conflicts_with_all(["precision", "checkpoint", "resume"])))]
 pub struct Args {
-    /// Read the description from this file: TOML, or JSON if its name ends in .json. `-` is
-    /// standard input
+    /// Read the description from this file: TOML, JSON if its name ends in .json, or a model of JMT
+    /// (.jsimg, .jsimw, .jsim, .jmva). `-` is standard input
     file: PathBuf,
     #[command(flatten)]
     points: Points,
@@ -108,6 +110,10 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write the values of each replication as scalars of OMNeT++ to this file (.sca), or to standard
+    /// output for `-`
+    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
+    sca: Option<PathBuf>,
     /// Draw SVG pictures into this folder: the number of customers at each node over the first
     /// replication, their sojourn times, and the network by utilisation. Of several points:
     /// measures against each number that varies, or the only one, with --only, into a file that
@@ -162,7 +168,9 @@ impl Args {
     /// Whether a result goes to standard output, so that no table may be printed there.
     fn on_stdout(&self) -> bool {
         let trace_to = self.trace.and(Some(&*self.trace_to));
-        self.json.on_stdout() || shared::on_stdout(self.csv.as_deref()) || shared::on_stdout(trace_to)
+        [&self.csv, &self.sca].iter().any(|file| shared::on_stdout(file.as_deref()))
+            || self.json.on_stdout()
+            || shared::on_stdout(trace_to)
     }
 
     fn check_files(&self) -> Outcome<()> {
@@ -178,6 +186,7 @@ impl Args {
             checkpoint,
             self.json.file(),
             (FileUse::Writes, "--csv", self.csv.as_deref()),
+            (FileUse::Writes, "--sca", self.sca.as_deref()),
             (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
             (drawn, "--plot", self.plot.as_deref()),
             (FileUse::WritesFile, "--report", self.report.as_deref()),
@@ -292,6 +301,9 @@ fn simulate(args: &Args) -> Outcome<()> {
             print_report(&report, study.stopping.as_ref(), saved)
         },
         args.csv.as_ref().map_or(Ok(()), csv),
+        args.sca
+            .as_ref()
+            .map_or(Ok(()), |path| shared::write(path, scalars::of_report(&report, args.seed).as_bytes())),
         as_json(args, &report),
         visits.map_or(Ok(()), trace),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),

@@ -4,6 +4,7 @@ mod data;
 mod ended;
 mod experiments;
 mod files;
+mod interchange;
 mod limits;
 mod matching;
 mod searches;

@@ -29,6 +29,7 @@ fn check(args: &Args) -> Outcome<()> {
         ("--checkpoint", checkpoint.2.is_some()),
         ("--resume", resume.2.is_some()),
         ("--report", args.report.is_some()),
+        ("--sca", args.sca.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
