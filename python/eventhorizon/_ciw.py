@@ -86,8 +86,11 @@ def _some(of: Any) -> dict[str, Any]:
 
 
 def _mixture(parts: Iterable[tuple[float, dict[str, Any]]]) -> dict[str, Any]:
-    kept = [{"weight": weight, "law": law} for weight, law in parts if weight > 0]
-    return kept[0]["law"] if len(kept) == 1 else {"mixture": kept}
+    kept: list[dict[str, Any]] = [{"weight": weight, "law": law} for weight, law in parts if weight > 0]
+    if len(kept) > 1:
+        return {"mixture": kept}
+    only: dict[str, Any] = kept[0]["law"]
+    return only
 
 
 def _phases(first: list[float], rates: list[list[float]]) -> dict[str, Any]:
@@ -271,7 +274,10 @@ class _Reader:
 
     def route(self, node: int, coming: list[str]) -> Any:
         """The routes of a node in the form of a description."""
-        place = lambda to: self.names[to - 1] if to else "out"  # noqa: E731
+
+        def place(to: int) -> str:
+            return self.names[to - 1] if to else "out"
+
         found = {name: self.after(name, node) for name in coming}
         rules = [after for after in found.values() if isinstance(after, dict)]
         if rules:
@@ -282,7 +288,8 @@ class _Reader:
         each: dict[str, list[dict[str, Any]]] = {}
         for name, after in found.items():
             links: list[dict[str, Any]] = []
-            for becomes, to, share in after:  # type: ignore[misc]
+            assert not isinstance(after, dict), "no node has both"
+            for becomes, to, share in after:
                 link: dict[str, Any] = {"node": place(to), "probability": share}
                 if becomes != name:
                     link["becomes"] = becomes
@@ -334,7 +341,7 @@ class _Reader:
         found = dict(keys)
         servers = self.servers[node]
         if _kind(servers) == "Schedule":
-            if servers.preemption is not False or getattr(servers, "offset", 0.0):
+            if servers.preemption is not False or getattr(servers, "offset", None):
                 raise _refuse("a schedule that interrupts services, or with an offset,")
             ends = [0.0, *servers.shift_end_dates]
             lengths = [end - begin for begin, end in zip(ends, ends[1:])]  # noqa: RUF007

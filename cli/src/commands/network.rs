@@ -110,8 +110,8 @@ pub struct Args {
     /// Write the table as CSV to this file, or to standard output for `-`
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write the values of each replication as scalars of OMNeT++ to this file (.sca), or to standard
-    /// output for `-`
+    /// Write the values of each replication as scalars of OMNeT++ to this file (.sca), or to
+    /// standard output for `-`
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     sca: Option<PathBuf>,
     /// Draw SVG pictures into this folder: the number of customers at each node over the first

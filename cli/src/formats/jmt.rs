@@ -1,10 +1,9 @@
 //! Models of JMT (Java Modelling Tools): `.jsimg`, `.jsimw` and `.jsim` here, `.jmva` in
 //! [`jmva`](super::jmva).
 //!
-//! A file of JSIM has classes, nodes made of sections, and connections. A node's routing strategies,
-//! by class, choose among its connections. A fork and its join become one node
-//! ([`Fork`]); a class switch becomes a router. Nothing is approximated: what has no equivalent is
-//! refused, all of it at once, each with its element and line.
+//! A file of JSIM has classes, nodes made of sections, and connections. Routing strategies of a
+//! node choose among its connections, by class. A fork and its join become one node; a class switch
+//! becomes a router. What has no equivalent is refused, all of it at once, with element and line.
 
 mod nodes;
 mod routes;
@@ -362,7 +361,7 @@ impl<'e> Model<'e> {
         }
     }
 
-    /// Finds the join of each fork: where its tasks are when as many joins as forks are behind them.
+    /// Finds the join of each fork: where its tasks are behind as many joins as forks.
     fn pair_forks(&mut self, report: &mut Report) {
         for fork in self.nodes.values().filter(|node| node.kind == Kind::Fork) {
             let mut found = BTreeSet::new();

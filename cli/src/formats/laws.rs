@@ -143,7 +143,9 @@ mod tests {
 
     #[test]
     fn every_family_has_the_moments_of_its_parameters() {
-        let cases: [(&str, &[(&str, &str)], [f64; 2]); 13] = [
+        // Name, parameters, mean and variance.
+        type Family<'f> = (&'f str, &'f [(&'f str, &'f str)], [f64; 2]);
+        let cases: [Family<'_>; 13] = [
             ("Exponential", &[("lambda", "0.5")], [2.0, 4.0]),
             ("DeterministicDistr", &[("t", "3")], [3.0, 0.0]),
             ("Uniform", &[("min", "1"), ("max", "4")], [2.5, 0.75]),

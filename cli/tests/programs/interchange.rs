@@ -411,3 +411,101 @@ fn everything_that_is_not_supported_is_listed_with_its_line() {
     let file = folder.file("latin.jsimg", bytes);
     assert!(json("check", &[&file])["points"][0]["facts"]["nodes"].to_string().contains("Gerät"));
 }
+
+#[test]
+fn cars_of_sumo_are_matched_as_positions_are() {
+    let folder = Folder::new("sumo");
+    let xml = "<fcd-export>\n<timestep time=\"0.00\"><vehicle id=\"a\" x=\"0\" y=\"0\"/></timestep>\n<timestep time=\"1.00\">\n\
+        <vehicle id=\"a\" x=\"0.5\" y=\"2\"/><vehicle id=\"b\" x=\"1.25\" y=\"2\"/><vehicle id=\"c\" x=\"9\" y=\"9\"/>\n</timestep>\n</fcd-export>\n";
+    let csv =
+        "timestep_time;vehicle_id;vehicle_x;vehicle_y\n0.00;a;0;0\n1.00;a;0.5;2\n1.00;b;1.25;2\n1.00;c;9;9\n";
+    let files = [("cars.xml", xml), ("cars.csv", csv), ("plain.csv", "0.5,2\n1.25,2\n9,9\n")];
+    let files = files.map(|(name, text)| folder.file(name, text));
+    for file in &files {
+        let printed = json("match", &["--positions", file, "--width", "1", "--backend", "cpu"]);
+        assert_eq!((&printed["regions"], &printed["pairs"]), (&6.into(), &5.into()), "{file}: {printed}");
+    }
+    for file in &files[..2] {
+        let args = ["--positions", file, "--width", "1", "--backend", "cpu", "--time"];
+        assert_eq!(json("match", &[&args[..], &["0"]].concat())["pairs"], 1);
+        ended::ended(&run("match", &[&args[..], &["7"]].concat()), 2, &["no positions at the time 7"], file);
+    }
+    let wrong = run("match", &["--positions", &files[2], "--width", "1", "--time", "1"]);
+    ended::ended(&wrong, 2, &["--time is for floating car data"], "plain positions");
+}
+
+#[test]
+fn graphs_of_all_forms_are_searched_alike() {
+    let folder = Folder::new("graphs");
+    let arcs = [(4, 7, 3), (7, 2, 1), (2, 4, 5), (7, 4, 2)];
+    let lines =
+        |of: &dyn Fn(u32, u32, u32) -> String| arcs.map(|(from, to, weight)| of(from, to, weight)).concat();
+    let edges = lines(&|from, to, weight| format!("{from}\t{to}\t{weight}\n"));
+    let xml = lines(&|from, to, weight| {
+        format!("<edge source=\"{from}\" target=\"{to}\"><data key=\"w\">{weight}</data></edge>\n")
+    });
+    // The numbers that vertices get in the order in which they occur.
+    let number = |name: u32| {
+        if name == 4 {
+            1
+        } else if name == 7 {
+            2
+        } else {
+            3
+        }
+    };
+    let dimacs = lines(&|from, to, weight| format!("a {} {} {weight}\n", number(from), number(to)));
+    let files = [
+        ("g.gr", format!("p sp 3 4\n{dimacs}")),
+        ("g.txt", format!("# Directed graph\n{edges}")),
+        (
+            "g.graphml",
+            format!(
+                "<graphml><key id=\"w\" for=\"edge\" attr.name=\"weight\"/>\n<graph edgedefault=\"directed\">\n{xml}</graph></graphml>"
+            ),
+        ),
+    ];
+    let files = files.map(|(name, text)| folder.file(name, text));
+    let args = |file| ["--graph", file, "--searches", "20", "--backend", "cpu"];
+    let prints = [0, 1, 2].map(|file| json("search", &args(&files[file]))["fingerprint"].clone());
+    assert!(prints.iter().all(|print| *print == prints[0]), "{prints:?}");
+    let paths = run("search", &[&args(&files[1])[..], &["--paths", "-"]].concat());
+    let printed = String::from_utf8(paths.stdout).unwrap();
+    let vertices: Vec<&str> = printed.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert!(vertices.len() > 20 && vertices.iter().all(|name| ["4", "7", "2"].contains(name)), "{printed}");
+    let coords = run("search", &[&args(&files[1])[..], &["--coords", &files[0]]].concat());
+    ended::ended(&coords, 2, &["--coords needs a graph of the 9th DIMACS challenge"], "coordinates");
+    let wrong = folder.file("wrong.txt", "1 2\n3\n");
+    ended::ended(
+        &run("search", &args(&wrong)),
+        2,
+        &["wrong.txt: line 2: expected two vertices"],
+        "one vertex",
+    );
+}
+
+#[test]
+fn scalars_of_omnet_have_each_replication() {
+    let folder = Folder::new("scalars");
+    let (file, sca) =
+        (folder.file("m.jsimg", terminals([10.0, 4.0], [0.5, 2.0], [6, 3])), folder.file("m.sca", ""));
+    let printed = json("network", &[&file, "--backend", "cpu", "--replications", "3", "--sca", &sca]);
+    let text = std::fs::read_to_string(&sca).unwrap();
+    assert!(text.starts_with("version 3\nrun m-1-0-"), "{text:.200}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("run ")).count(), 3);
+    assert!(
+        text.contains("\nattr replication #2\n") && text.contains("\nattr unit \"unit of time\"\n"),
+        "{text:.900}"
+    );
+    let scalars = text.lines().filter_map(|line| line.strip_prefix("scalar m.CPU throughput(batch) "));
+    let values: Vec<f64> = scalars.map(|value| value.parse().unwrap()).collect();
+    let rows = printed["results"].as_array().unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row["node"] == "CPU" && row["class"] == "batch" && row["measure"] == "throughput");
+    // All replications have the same length, so their mean is the estimate.
+    let mean = values.iter().sum::<f64>() / 3.0;
+    assert!((mean - row.unwrap()["mean"].as_f64().unwrap()).abs() < 1e-9 && values.len() == 3, "{values:?}");
+    let several = run("network", &[&file, "--set", "station.CPU.servers=1,2", "--sca", &sca]);
+    ended::ended(&several, 2, &["--sca"], "several points");
+}

@@ -1,5 +1,6 @@
 //! The commands from the outside: how they end, and what they print.
 
+mod cases;
 mod data;
 mod ended;
 mod experiments;

@@ -6,7 +6,7 @@ use super::super::laws::{last, value};
 use super::super::xml::Element;
 use super::{JmtNode, Kind, Model, Report, by_class, parameter};
 
-/// A route by chance: node, probability, and the class afterwards.
+/// A random route: node, probability, and the class afterwards.
 type Chance<'e> = (&'e str, f64, usize);
 
 /// How a node chooses where customers of a class go.
@@ -44,7 +44,7 @@ fn number(element: &Element, name: &str) -> f64 {
     text(element, name).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Probabilities that add up to 1 but for rounding.
+/// Probabilities that add up to 1, except for rounding.
 fn shares(weights: &[f64]) -> Result<Vec<f64>, String> {
     let sum: f64 = weights.iter().sum();
     match weights.iter().all(|weight| *weight >= 0.0) && (sum - 1.0).abs() < 1e-3 {
@@ -72,7 +72,7 @@ impl<'e> Model<'e> {
                         .extend(after.into_iter().map(|(node, chance, class)| (node, chance * share, class)));
                 }
                 Strategy::Disabled => {}
-                _ => report.refuse(node.element, "a class switch is supported with routes by chance only"),
+                _ => report.refuse(node.element, "a class switch is supported with random routes only"),
             }
         }
         Strategy::Chance(links)
