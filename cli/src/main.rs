@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use eventhorizon_cli::commands::{
-    activity, astar, check, doctor, experiment, fit, init, moving_crowd, mrip_mm1, mrip_pi, mrip_walk,
-    network, optimise, papers, phold, phold_ranks, process, region_matching, run, soak,
+    activity, astar, check, convert, doctor, experiment, fit, init, moving_crowd, mrip_mm1, mrip_pi,
+    mrip_walk, network, optimise, papers, phold, phold_ranks, process, region_matching, run, soak,
 };
 use eventhorizon_cli::shared::{self, EXIT_CODES};
 
@@ -35,6 +35,8 @@ enum Command {
     Init(init::Args),
     /// Compile a network, a process model or a WGSL model, and print what was understood
     Check(check::Args),
+    /// Write a network in another form: TOML, JSON, DOT or Mermaid
+    Convert(convert::Args),
     /// Find the integers in a network or a process model that minimise a measure or a cost
     Optimise(optimise::Args),
     /// Fit distributions to measured times in a CSV file
@@ -88,6 +90,7 @@ fn main() -> ExitCode {
         Command::Process(args) => process::run(args),
         Command::Init(args) => init::run(args),
         Command::Check(args) => check::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Optimise(args) => optimise::run(args),
         Command::Fit(args) => fit::run(args),
         Command::Match(args) => region_matching::run(args),

@@ -46,7 +46,7 @@ use eventhorizon::time::Resolution;
 pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
-pub use files::{FileUse, all, check_files, check_input, on_stdout, read_text, write};
+pub use files::{FileUse, all, check_files, check_input, on_stdout, read_bytes, read_text, write};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 pub use threads::{check_memory, check_threads, start_threads};
 

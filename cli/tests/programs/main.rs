@@ -1,9 +1,11 @@
 //! The commands from the outside: how they end, and what they print.
 
+mod cases;
 mod data;
 mod ended;
 mod experiments;
 mod files;
+mod interchange;
 mod limits;
 mod matching;
 mod reports;

@@ -34,6 +34,7 @@ fn check(args: &Args) -> Outcome<()> {
         ("--checkpoint", checkpoint.2.is_some()),
         ("--resume", resume.2.is_some()),
         ("--profile", args.profile.profile.is_some()),
+        ("--sca", args.sca.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
