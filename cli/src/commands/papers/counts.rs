@@ -139,8 +139,10 @@ fn program(design: QueueDesign) -> Result<Program, GpuError> {
     if design.lanes() > 1 {
         sources.push(eventhorizon::wgsl!("counts_team.wgsl"));
     }
-    let mut text = counting(Program::link("counts", &sources)?.text());
+    let text = counting(Program::link("counts", &sources)?.text());
+    let mut text = text.replace("last = touch_read(", "last = touch_last(");
     text += "fn touch_read(slot: u32) -> Item { touch(slot, false); return queue_events[slot]; }\n";
+    text += "fn touch_last(slot: u32) -> Item { lasts += 1u; return touch_read(slot); }\n";
     text += "fn touch_write(slot: u32, item: Item) { touch(slot, true); queue_events[slot] = item; }\n";
     Ok(Program::link("counts", &[Source::new("counts", text)])?)
 }

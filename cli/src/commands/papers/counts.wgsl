@@ -68,6 +68,9 @@ fn touch(slot: u32, writes: bool) {
     touched += select(vec4<u32>(once.x, 0u, once.y, 0u), vec4<u32>(0u, once.x, 0u, once.y), writes);
 }
 
+// The reads of a chunk's last event in CB-PAR, which the host makes calls of `touch_last`.
+var<private> lasts: u32;
+
 // Adds this invocation's numbers to those of an LP.
 fn add_counts(lp: u32) {
     let first = COUNTS * lp;

@@ -1,5 +1,6 @@
 // The iteration of counts.wgsl for CB-PAR: a team of CB_LANES invocations serves one LP and its
-// queue. A comparison is one of a new event with an event that a lane has read.
+// queue. As in the paper, a lane compares a new event with the one at its place and the one before
+// it. The chunk's last event, which all lanes compare too, replaces a vote and is not counted.
 //
 // needs: counts.wgsl, queue/cb_par.wgsl
 
@@ -24,13 +25,14 @@ fn window_team(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     for (var i = 0u; i < met.most_count; i += 1u) {
         var event: Item;
         if i < cb_count { event = message(q, i); }
-        let read = touched.x;
+        let before = comparisons;
+        let read = touched.x - lasts;
         if CB_BACKWARD {
             cb_team_insert(i < cb_count, event, met.most_held + i);
         } else {
             cb_team_insert_front(i < cb_count, event, met.most_held + i);
         }
-        comparisons += touched.x - read;
+        comparisons = before + touched.x - lasts - read;
     }
     let counted = comparisons;
     if leads { serve(q); }

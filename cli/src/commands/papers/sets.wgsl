@@ -80,12 +80,12 @@ fn delta(@builtin(global_invocation_id) id: vec3<u32>) {
 fn combine(@builtin(global_invocation_id) id: vec3<u32>) {
     let word = id.x;
     if word >= params.words { return; }
-    var active = 0u;
+    var members = 0u;
     // Bound: the segments.
     for (var segment = 0u; segment < params.segments; segment += 1u) {
         let place = segment * params.words + word;
-        let before = active;
-        active = (active & ~removed[place]) | added[place];
+        let before = members;
+        members = (members & ~removed[place]) | added[place];
         added[place] = before;
     }
     if loops_cut(params.segments) { found[0].z = 1u; }
