@@ -502,5 +502,10 @@ pub(crate) fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> R
         let (_, cells) = search.find_path(start, goal);
         cells.iter().for_each(|cell| pixels[index(*cell)] = PATH);
     }
-    shared::write_png(Path::new(path), (grid.width(), grid.height()), png::ColorType::Grayscale, &pixels)
+    // Small maps with several pixels for a cell.
+    let scale = (512 / grid.width().max(grid.height())).max(1);
+    let (width, height) = (scale * grid.width(), scale * grid.height());
+    let cell = |at: u32| pixels[(at / width / scale * grid.width() + at % width / scale) as usize];
+    let scaled: Vec<_> = (0..width * height).map(cell).collect();
+    shared::write_png(Path::new(path), (width, height), png::ColorType::Grayscale, &scaled)
 }

@@ -30,8 +30,8 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 use std::time::Duration;
 
@@ -39,6 +39,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
 use eventhorizon::OnDemand;
 use eventhorizon::gpu::{Gpu, GpuError, compiling};
+use eventhorizon::hybrid::Transport;
 use eventhorizon::pdes::{Autosave, Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
 use eventhorizon::statistics::{Budget, Decision, Design, Observations, Selected, Stopping};
@@ -130,7 +131,7 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
 }
 
 /// Whether the error is a closed pipe: the reader has stopped.
-fn closed(error: &(dyn Error + 'static)) -> bool {
+pub fn closed(error: &(dyn Error + 'static)) -> bool {
     let kind = |error: &io::Error| error.kind() == ErrorKind::BrokenPipe;
     let mut next = Some(error);
     while let Some(error) = next {
@@ -150,6 +151,26 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether the program has something to save before it ends.
 static SAVES: AtomicBool = AtomicBool::new(false);
 
+/// What [`on_slow_stop`] was given.
+static ON_SLOW_STOP: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
+
+/// The time from Ctrl-C to the next boundary of a program that calls [`on_slow_stop`].
+const BOUNDARY: Duration = Duration::from_millis(300);
+
+/// Ends the program soon after Ctrl-C: if it has not ended after [`BOUNDARY`], calls `last` and
+/// exits. During a compilation it does so at once.
+pub fn on_slow_stop(last: impl FnMut() + Send + 'static) {
+    *ON_SLOW_STOP.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last));
+}
+
+/// Calls what [`on_slow_stop`] was given, and exits.
+fn stop_now(last: &mut Option<Box<dyn FnMut() + Send>>) -> ! {
+    if let Some(last) = last {
+        last();
+    }
+    std::process::exit(130);
+}
+
 /// Whether Ctrl-C was pressed in a program that calls [`watch`].
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
@@ -163,8 +184,13 @@ pub fn watch() -> ControlFlow<()> {
     HEEDED.call_once(|| {
         let heeded = ctrlc::set_handler(|| {
             let loses = SAVES.load(Ordering::Relaxed);
+            let mut last = ON_SLOW_STOP.lock().unwrap_or_else(PoisonError::into_inner);
             if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() && !loses {
-                std::process::exit(130);
+                stop_now(&mut last);
+            }
+            if last.is_some() {
+                std::thread::sleep(BOUNDARY);
+                stop_now(&mut last);
             }
             print_report("notice: stopping at the next boundary, with partial results. Press Ctrl-C again to end at once.");
         });
@@ -174,6 +200,18 @@ pub fn watch() -> ControlFlow<()> {
         log::debug!("watching for Ctrl-C");
     });
     if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// This process among those that mpirun started, once in a process.
+#[cfg(feature = "mpi")]
+pub fn mpi_rank() -> Option<Box<dyn Transport>> {
+    eventhorizon::hybrid::MpiRank::new().map(|rank| Box::new(rank) as Box<dyn Transport>)
+}
+
+/// None: the program was built without the feature `mpi`.
+#[cfg(not(feature = "mpi"))]
+pub fn mpi_rank() -> Option<Box<dyn Transport>> {
+    None
 }
 
 /// A progress bar on standard error if that is a terminal. It shows a spinner during compilations.
