@@ -6,7 +6,7 @@ use eventhorizon::statistics::Stopping;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use crate::device::Place;
+use crate::device;
 use crate::errors::{Failure, OrRaise as _};
 use crate::saves::Saves;
 use crate::watch::{Watch, watched};
@@ -118,7 +118,7 @@ impl Network {
                 .level(level)
                 .stopping(stopping)
                 .room(room);
-            let place = Place::named(backend)?;
+            let place = device::place(backend)?;
             let saved = saves.resumed(SavedStudy::load)?;
             let autosave = StudyAutosave::default().from(saved.as_ref()).to(saves.place());
             let report = match batches {

@@ -17,19 +17,19 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{EngineOptions, Mapping};
 use eventhorizon::process::{
     CompiledProcess, ProcessError, SavedStudy, Study, StudyResults, draw_timeline, write_changes,
 };
 use eventhorizon::statistics::Report;
+use eventhorizon::{Backend, OwnedBackend};
 use serde_json::json;
 
 use super::run::check::{self, CHECKED, Checked};
 use super::run::plots;
 use crate::shared::points::{Best, Points, Way};
-use crate::shared::{self, FileUse, Outcome, StudyPlace};
+use crate::shared::{self, FileUse, Outcome};
 
 #[derive(Parser)]
 #[command(about = "Run a process model that a TOML or JSON file describes")]
@@ -145,7 +145,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         true => check(args, &compiled, &study, &place),
         false => Vec::new(),
     };
-    report(args, &compiled, &study, &results, &checked, saved.as_ref())
+    report(args, &compiled, &study, &place, &results, &checked, saved.as_ref())
 }
 
 /// Runs until the goal of the command line is met.
@@ -153,7 +153,7 @@ fn results(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
-    place: &StudyPlace,
+    place: &OwnedBackend,
     saved: Option<&SavedStudy>,
 ) -> Outcome<StudyResults> {
     let points = compiled.design().len();
@@ -184,10 +184,10 @@ fn results(
 
 /// Repeats some of the replications on the CPU, and on the device in several ways: on a software
 /// adapter too, which the study itself leaves to the CPU.
-fn check(args: &Args, compiled: &CompiledProcess, study: &Study, place: &StudyPlace) -> Vec<Checked> {
+fn check(args: &Args, compiled: &CompiledProcess, study: &Study, place: &OwnedBackend) -> Vec<Checked> {
     let few = study.replications(study.replications.min(CHECKED)).stopping(None);
     let opened = match place {
-        StudyPlace::Gpu(gpu) => Ok(gpu.clone()),
+        OwnedBackend::Gpu(gpu) => Ok(gpu.clone()),
         _ => Gpu::new().map_err(|error| error.to_string()),
     };
     let run = |backend, mapping| {
@@ -213,6 +213,7 @@ fn report(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
+    place: &OwnedBackend,
     results: &StudyResults,
     checked: &[Checked],
     saved: Option<&SavedStudy>,
@@ -224,7 +225,8 @@ fn report(
         [args.csv.as_deref(), args.each.as_deref(), args.json.file().2, trace_to, args.gantt.as_deref()];
     let shown = match quiet.into_iter().any(shared::on_stdout) {
         true => Ok(()),
-        false => show(args, compiled, study, &adapter, (results, &report), checked, saved),
+        false => show(args, compiled, study, &adapter, (results, &report), checked, saved)
+            .and_then(|()| shared::print_choice(place)),
     };
     let mut object = json!({
         "model": compiled.model().name,
@@ -359,11 +361,12 @@ fn show(
     }
     let executed = results.events.saturating_sub(saved.map_or(0, SavedStudy::events));
     let now = if saved.is_some() { format!(", {executed} of them now") } else { String::new() };
+    let (running, compiling) = shared::without_compilations(results.seconds);
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
-    let rate = executed as f64 / results.seconds;
+    let rate = executed as f64 / running;
     writeln!(
         stdout(),
-        "{adapter}, mapping {}: {}{now}, {:.3} s, {rate:.3e} events/s",
+        "{adapter}, mapping {}: {}{now}, {:.3} s{compiling}, {rate:.3e} events/s",
         results.mapping,
         shared::count(results.events, "event"),
         results.seconds

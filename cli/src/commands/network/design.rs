@@ -3,6 +3,7 @@
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
+use eventhorizon::OwnedBackend;
 use eventhorizon::facility::{DesignResults, FacilityDesign, FacilityError, NetworkDescription, Study};
 use eventhorizon::pdes::EngineOptions;
 use eventhorizon::statistics::{Design, Report};
@@ -87,11 +88,18 @@ pub(super) fn run(args: &Args, description: &NetworkDescription, design: Design)
     };
     bar.finish_and_clear();
     let results = shared::in_file(&args.file, results)?;
-    write(args, &study, &written.name, &written.unit, &results)
+    write(args, &study, &place, &written.name, &written.unit, &results)
 }
 
 /// Prints and writes the results in all requested forms.
-fn write(args: &Args, study: &Study, name: &str, unit: &str, results: &DesignResults) -> Outcome<()> {
+fn write(
+    args: &Args,
+    study: &Study,
+    place: &OwnedBackend,
+    name: &str,
+    unit: &str,
+    results: &DesignResults,
+) -> Outcome<()> {
     let mut report = results.report(args.runs.level)?;
     let is_shown = |column: &str| {
         let measure = column.split('(').next();
@@ -130,7 +138,11 @@ fn write(args: &Args, study: &Study, name: &str, unit: &str, results: &DesignRes
         plots::responses(args.runs.level, path, &results.design, &results.observations, is_shown)
     };
     shared::all([
-        if quiet { Ok(()) } else { show(args, study, (name, unit), results, &report) },
+        if quiet {
+            Ok(())
+        } else {
+            show(args, study, (name, unit), results, &report).and_then(|()| shared::print_choice(place))
+        },
         args.json.write(&object),
         args.csv.as_ref().map_or(Ok(()), csv),
         args.plot.as_ref().map_or(Ok(()), draw),

@@ -15,11 +15,11 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use eventhorizon::Backend;
 use eventhorizon::description::{DescribedModel, Description, Results, Run, RunProgress};
 use eventhorizon::gpu::{FieldKind, Gpu, StructLayout};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{Design, Observations, Selection};
+use eventhorizon::{Backend, OwnedBackend};
 use serde_json::json;
 
 use crate::shared::{self, FileUse, Outcome, usage};
@@ -123,9 +123,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         )));
     }
     model.design()?; // what is wrong with it comes before the device
-    let gpu = args.place.hardware()?;
-    let backend = gpu.as_ref().map_or(Backend::Cpu, Backend::Gpu);
-    let run = || run_on(args, &model, backend);
+    let place = args.place.study()?;
+    let run = || run_on(args, &model, place.backend());
     let results = results(args, &model, run())?;
     // A run that was stopped early runs nothing more. Errors here are reported after the results.
     let first = || {
@@ -134,8 +133,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         Ok(csv)
     };
     let each = (args.each.is_some() && !shared::interrupted()).then(first);
-    let checked = if args.check { check(args, &model, gpu.as_ref())? } else { Vec::new() };
-    print_report(args, &model, gpu.as_ref(), &results, &checked, each)
+    let checked = if args.check { check(args, &model, &place)? } else { Vec::new() };
+    print_report(args, &model, &place, &results, &checked, each)
 }
 
 /// A run as the command line describes it.
@@ -178,10 +177,10 @@ fn results(args: &Args, model: &DescribedModel, run: Run<'_>) -> Outcome<Results
 
 /// Repeats some of the runs on the CPU, and on the device in several ways: on a software adapter
 /// too, which the runs themselves leave to the CPU.
-fn check(args: &Args, model: &DescribedModel, gpu: Option<&Gpu>) -> Outcome<Vec<Checked>> {
-    let opened = match gpu {
-        Some(gpu) => Ok(gpu.clone()),
-        None => Gpu::new().map_err(|error| error.to_string()),
+fn check(args: &Args, model: &DescribedModel, place: &OwnedBackend) -> Outcome<Vec<Checked>> {
+    let opened = match place {
+        OwnedBackend::Gpu(gpu) => Ok(gpu.clone()),
+        _ => Gpu::new().map_err(|error| error.to_string()),
     };
     let few = |backend| {
         let default = if model.has_processes() { 1 } else { CHECKED };
@@ -229,13 +228,14 @@ fn check(args: &Args, model: &DescribedModel, gpu: Option<&Gpu>) -> Outcome<Vec<
 fn print_report(
     args: &Args,
     model: &DescribedModel,
-    gpu: Option<&Gpu>,
+    place: &OwnedBackend,
     results: &Results,
     checked: &[Checked],
     each: Option<Outcome<Vec<u8>>>,
 ) -> Outcome<()> {
     let design = &results.design;
-    let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
+    let device = place.adapter().filter(|_| results.mapping != "cores");
+    let adapter = device.unwrap_or("the CPU");
     let report = results.report(args.level)?;
     let replications = results.observations.iter().map(Observations::replications).max().unwrap_or(0);
     let stopped: Vec<_> = results.decisions.iter().map(|&decision| shared::decided(decision)).collect();
@@ -267,6 +267,7 @@ fn print_report(
             writeln!(stdout(), "{which} {measure}: {}", shared::selected(design, found))?;
         }
         writeln!(stdout(), "fingerprint {:016x}", results.fingerprint)?;
+        shared::print_choice(place)?;
         checked.iter().try_for_each(Checked::show)
     };
     let quiet = [args.csv.as_deref(), args.each.as_deref(), args.json.file().2];
@@ -274,7 +275,7 @@ fn print_report(
     let mut object = json!({
         "model": model.name(),
         "seed": args.seed.unwrap_or(model.seed()),
-        "engine": shared::engine(gpu.is_some()),
+        "engine": shared::engine(device.is_some()),
         "adapter": adapter,
         "mapping": results.mapping,
         "replications": replications,
