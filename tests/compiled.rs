@@ -7,14 +7,14 @@ mod random_networks;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use eventhorizon::Backend;
 use eventhorizon::facility::{
     CompiledError, CompiledNetwork, DeviceNetwork, Distribution, Facility, Form, NativeNetwork, Network,
-    Source, Station, Study,
+    Report, Source, Station, Study,
 };
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{CpuSimulation, EngineOptions, Mapping, Model as _, Options, Replica, Until};
 use eventhorizon::time::Ticks;
+use eventhorizon::{Backend, OnDemand};
 use rayon::prelude::*;
 
 use random_networks::Features;
@@ -291,16 +291,44 @@ fn studied(text: &str, study: &Study) {
         facility.study(study).backend(backend).options(options).run().unwrap()
     };
     let cpu = run(Backend::Cpu, Mapping::Auto);
-    for mapping in [Mapping::Auto, Mapping::Thread] {
-        let device = run(Backend::Gpu(&gpu), mapping);
-        assert_eq!(cpu.rows, device.rows, "{mapping}");
-        assert_eq!(cpu.lengths, device.lengths, "{mapping}");
+    let same = |place: &str, other: &Report| {
+        assert_eq!(cpu.rows, other.rows, "{place}");
+        assert_eq!(cpu.lengths, other.lengths, "{place}");
         assert_eq!(
             (cpu.customers, cpu.events, cpu.fingerprint, cpu.replications),
-            (device.customers, device.events, device.fingerprint, device.replications),
-            "{mapping}"
+            (other.customers, other.events, other.fingerprint, other.replications),
+            "{place}"
         );
+    };
+    for mapping in [Mapping::Auto, Mapping::Thread] {
+        same(&mapping.to_string(), &run(Backend::Gpu(&gpu), mapping));
     }
+    // From the CPU to the device after any number of replications.
+    for after in [0, 1, 17, study.replications - 1, study.replications] {
+        let device = OnDemand::from(gpu.clone()).handing_over_after(after);
+        let found = run(Backend::Auto(&device), Mapping::Auto);
+        assert_eq!(found.engine, if after < study.replications { "gpu" } else { "cpu" }, "{after}");
+        same(&format!("the device after {after}"), &found);
+    }
+}
+
+/// A thread opens the device while the CPU has the first replications.
+#[test]
+fn a_study_opens_its_device_in_a_thread() {
+    let open = || {
+        let gpu = Gpu::new()?;
+        // It is never destroyed: drivers may deadlock then if other threads end.
+        std::mem::forget(gpu.clone());
+        Ok(gpu)
+    };
+    let (_, network) = shipped().into_iter().find(|(name, _)| name == "mm1").unwrap();
+    let facility = network.compile().unwrap();
+    let study = Study::new(40, 200.0, 0.0);
+    let cpu = facility.study(&study).run().unwrap();
+    let device = OnDemand::by(open).handing_over_after(16);
+    let found = facility.study(&study).backend(Backend::Auto(&device)).run().unwrap();
+    assert_eq!((found.engine, cpu.engine), ("gpu", "cpu"));
+    assert_eq!((found.rows, found.fingerprint), (cpu.rows, cpu.fingerprint));
 }
 
 #[test]

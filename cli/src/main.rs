@@ -19,6 +19,9 @@ use eventhorizon_cli::shared::{self, EXIT_CODES};
     "`eventhorizon COMMAND --help` shows the options of a command, with examples.\n\n{EXIT_CODES}"
 ))]
 struct Program {
+    /// Keep no compiled kernels in the user's cache folder, and read none
+    #[arg(long, global = true)]
+    no_cache: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(reported) => return reported,
     };
+    shared::cache::keep_kernels(program.no_cache);
     shared::end(match &program.command {
         Command::Run(args) => run::run(args),
         Command::Network(args) => network::run(args),

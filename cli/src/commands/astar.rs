@@ -22,9 +22,9 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
-use eventhorizon::search::reference::{AStar, find_all};
+use eventhorizon::search::reference::AStar;
 use eventhorizon::search::{
-    Engine, Graph, Grid, Guided, Mapping, Moves, Options, Outcome, Results, ScenarioSearch, SearchError,
+    AnyEngine, Graph, Grid, Guided, Mapping, Moves, Options, Outcome, Results, ScenarioSearch, SearchError,
     Space, Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
 };
 use glam::UVec2;
@@ -231,13 +231,15 @@ struct SearchReport<S: Space> {
     adapter: String,
     mapping: String,
     queue: &'static str,
+    /// Where the searches ran and why, if that was chosen.
+    choice: Option<String>,
     seconds: f64,
     found: Results<S::Cell>,
 }
 
-/// Makes the searches on the device, or on the CPU without one. `remedy` says what to do if the
+/// Makes the searches wherever results are expected first. `remedy` says what to do if the
 /// cost of a path exceeds 32 bits.
-fn search_all<S: Space + Clone>(
+fn search_all<S: Space + Send + 'static>(
     args: &Args,
     (space, remedy): (&S, &str),
     searches: &[(S::Cell, S::Cell)],
@@ -254,39 +256,23 @@ fn search_all<S: Space + Clone>(
         )),
         other => Failure::from(other),
     };
-    let ran = match args.place.hardware()? {
-        Some(gpu) => {
-            let options = Options::default().mapping(mapping).paths(wants_paths);
-            let engine = Engine::new(&gpu, space.clone(), options)?;
-            let begun = Instant::now();
-            let found = engine.searches(searches).watch(|over| bar.set_position(over)).run().map_err(dear)?;
-            let seconds = begun.elapsed().as_secs_f64();
+    let place = args.place.study()?;
+    let options = Options::default().mapping(mapping).paths(wants_paths);
+    let begun = Instant::now();
+    let mut engine = AnyEngine::new(place.backend(), space.clone(), options);
+    let found = engine.run(searches, |ended| bar.set_position(ended)).map_err(dear)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let (adapter, mapping, queue) = match (engine.device(), place.adapter()) {
+        (Some(engine), Some(adapter)) => {
             let queue = match engine.mapping() {
                 Mapping::Thread(design) => design.name(),
                 _ => "none",
             };
-            SearchReport {
-                adapter: gpu.info().name.clone(),
-                mapping: engine.mapping().to_string(),
-                queue,
-                seconds,
-                found,
-            }
+            (adapter.to_owned(), engine.mapping().to_string(), queue)
         }
-        None => {
-            let begun = Instant::now();
-            let found =
-                find_all(space, searches, wants_paths, |over| bar.set_position(over)).map_err(dear)?;
-            let seconds = begun.elapsed().as_secs_f64();
-            SearchReport {
-                adapter: "CPU".to_owned(),
-                mapping: "sequential".to_owned(),
-                queue: "BinaryHeap",
-                seconds,
-                found,
-            }
-        }
+        _ => ("CPU".to_owned(), "cores".to_owned(), "BinaryHeap"),
     };
+    let ran = SearchReport { adapter, mapping, queue, choice: place.choice(), seconds, found };
     bar.finish_and_clear();
     Ok(ran)
 }
@@ -298,9 +284,9 @@ fn print_report<S: Space>(
     shape: (&str, String),
     more: &[(&str, String)],
 ) -> shared::Outcome<()> {
-    let SearchReport { adapter, mapping, queue, seconds, found } = ran;
+    let SearchReport { adapter, mapping, queue, choice, seconds, found } = ran;
     let searches = found.outcomes().len();
-    let rate = searches as f64 / seconds;
+    let rate = searches as f64 / shared::without_compilations(*seconds).0;
     if !args.json.on_stdout() && !shared::on_stdout(args.paths.as_deref().map(Path::new)) {
         let lines = [
             ("adapter", adapter.clone()),
@@ -312,8 +298,9 @@ fn print_report<S: Space>(
             ("seconds", format!("{seconds:.6}")),
             ("searches per second", format!("{rate:.4e}")),
         ];
+        let choice = choice.iter().map(|choice| ("ran on", choice.clone())).collect::<Vec<_>>();
         let fingerprint = ("fingerprint", format!("{:016x}", found.fingerprint()));
-        for (name, value) in lines.iter().chain(more).chain([&fingerprint]) {
+        for (name, value) in lines.iter().chain(more).chain([&fingerprint]).chain(&choice) {
             writeln!(stdout(), "{name:<24}{value}")?;
         }
     }

@@ -348,7 +348,7 @@ fn simulate(args: &Args) -> Outcome<()> {
             Ok(())
         } else {
             let saved = saved.as_ref().map_or(0, SavedStudy::events);
-            print_report(&report, study.stopping.as_ref(), saved)
+            print_report(&report, study.stopping.as_ref(), saved).and_then(|()| shared::print_choice(&place))
         },
         args.csv.as_ref().map_or(Ok(()), csv),
         args.each
@@ -387,6 +387,7 @@ fn source<'r>(seed: u64, report: &'r Report) -> Source<'r> {
         events: Some(report.events),
         seconds: report.seconds,
         fingerprint: report.fingerprint,
+        choice: None,
     }
 }
 
@@ -467,9 +468,10 @@ fn print_report(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Out
     if saved > 0 {
         write!(stdout(), "{executed} of them now, ")?;
     }
+    let (running, compiling) = shared::without_compilations(report.seconds);
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
-    let rate = executed as f64 / report.seconds;
-    writeln!(stdout(), "{:.3} s, {rate:.3e} events/s", report.seconds)?;
+    let rate = executed as f64 / running;
+    writeln!(stdout(), "{:.3} s{compiling}, {rate:.3e} events/s", report.seconds)?;
     if let (Some(decision), Some(stopping)) = (report.stopped, stopping) {
         writeln!(stdout(), "{}; {}", shared::decided(decision), shared::bounds(&stopping.budget))?;
     }

@@ -3,6 +3,7 @@
 //! [`main`] sets the exit code ([`exit`], [`EXIT_CODES`]). Results go through
 //! `writeln!(stdout(), ...)?`, not `println!`, which panics on a closed pipe or a full disk.
 
+pub mod cache;
 #[cfg(feature = "pictures")]
 pub mod each;
 pub mod exit;
@@ -37,13 +38,15 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
-use eventhorizon::OnDemand;
-use eventhorizon::gpu::{Gpu, GpuError, compiling};
+use eventhorizon::gpu::{Gpu, GpuError, compiled, compiling};
+#[cfg(target_os = "linux")]
+use eventhorizon::has_abandoned_threads;
 use eventhorizon::hybrid::Transport;
 use eventhorizon::pdes::{Autosave, Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
 use eventhorizon::statistics::{Budget, Decision, Design, Observations, Selected, Stopping};
 use eventhorizon::time::Resolution;
+use eventhorizon::{OnDemand, OwnedBackend};
 pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
@@ -100,18 +103,36 @@ fn set_runtime_folder() {}
 /// Turns the outcome of a command into its exit code and reports its error.
 pub fn end(outcome: Outcome<()>) -> ExitCode {
     let ended = outcome.and_then(|()| Ok(stdout().flush()?));
-    match ended {
-        _ if interrupted() && ended.is_ok() => ExitCode::from(130),
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match ended {
+        _ if interrupted() && ended.is_ok() => 130,
+        Ok(()) => 0,
         // The reader closed the pipe, as `| head` does. 141 is the code that shells report for
         // SIGPIPE.
-        Err(error) if closed(&*error) => ExitCode::from(141),
+        Err(error) if closed(&*error) => 141,
         Err(error) => {
             print_report(&format!("error: {error}"));
-            ExitCode::from(if interrupted() { 130 } else { exit::code(&*error) })
+            if interrupted() { 130 } else { exit::code(&*error) }
         }
+    };
+    leave_threads(code);
+    ExitCode::from(code)
+}
+
+/// Ends the process at once if a thread may still be in a driver, whose exit handlers would not
+/// survive that. All files are written.
+#[cfg(target_os = "linux")]
+fn leave_threads(code: u8) {
+    unsafe extern "C" {
+        fn _exit(code: i32) -> !;
+    }
+    if has_abandoned_threads() {
+        // SAFETY: the function of POSIX, which any thread may call at any time.
+        unsafe { _exit(code.into()) }
     }
 }
+
+#[cfg(not(target_os = "linux"))]
+fn leave_threads(_: u8) {}
 
 /// Writes a line to standard error. Ignores a closed pipe.
 pub fn print_report(line: &str) {
@@ -306,8 +327,9 @@ pub struct NoOptions {}
 #[derive(Args)]
 pub struct Where {
     /// Run on the GPU or the CPU. Default: whichever is expected to be faster for `network`,
-    /// `process` and `optimise`; for other commands the GPU, if there is an adapter (for `run`,
-    /// `match`, `search`, `experiment` and `moving-crowd`: one that is not software), else the CPU
+    /// `process`, `optimise`, `run`, `experiment`, `mrip-...` and `search`; for other commands the
+    /// GPU, if there is an adapter (for `match` and `moving-crowd`: one that is not software), else
+    /// the CPU
     #[arg(long)]
     backend: Option<Backend>,
 }
@@ -335,11 +357,12 @@ impl Where {
     }
 
     /// Where a study runs. A device is opened now only if it was requested.
-    pub fn study(&self) -> Result<StudyPlace, GpuError> {
+    pub fn study(&self) -> Result<OwnedBackend, GpuError> {
         Ok(match self.backend {
-            Some(Backend::Cpu) => StudyPlace::Cpu,
-            Some(Backend::Gpu) => StudyPlace::Gpu(Gpu::new()?),
-            None => StudyPlace::Auto(OnDemand::new()),
+            Some(Backend::Cpu) => OwnedBackend::Cpu,
+            Some(Backend::Gpu) => OwnedBackend::Gpu(Gpu::new()?),
+            None if cfg!(target_os = "linux") => OwnedBackend::Auto(OnDemand::new().abandoning()),
+            None => OwnedBackend::Auto(OnDemand::new()),
         })
     }
 
@@ -359,30 +382,21 @@ impl Where {
     }
 }
 
-/// Where a study runs, as a command line chooses it.
-pub enum StudyPlace {
-    Cpu,
-    Gpu(Gpu),
-    Auto(OnDemand),
+/// Seconds of the first run of the program without those in which it waited for compilations, and
+/// these as text.
+pub fn without_compilations(seconds: f64) -> (f64, String) {
+    let compiling = compiled().as_secs_f64().min(seconds);
+    match compiling > 0.0 {
+        true => (seconds - compiling, format!(" ({compiling:.3} s of them compiling)")),
+        false => (seconds, String::new()),
+    }
 }
 
-impl StudyPlace {
-    pub fn backend(&self) -> eventhorizon::Backend<'_> {
-        match self {
-            Self::Cpu => eventhorizon::Backend::Cpu,
-            Self::Gpu(gpu) => eventhorizon::Backend::Gpu(gpu),
-            Self::Auto(device) => eventhorizon::Backend::Auto(device),
-        }
-    }
-
-    /// The adapter of the device, if one was opened for the work.
-    pub fn adapter(&self) -> Option<String> {
-        let gpu = match self {
-            Self::Cpu => None,
-            Self::Gpu(gpu) => Some(gpu),
-            Self::Auto(device) => device.in_use(),
-        };
-        gpu.map(|gpu| gpu.info().name.clone())
+/// Prints where work ran and why, if that was chosen.
+pub fn print_choice(place: &OwnedBackend) -> Outcome<()> {
+    match place.choice() {
+        Some(choice) => Ok(writeln!(stdout(), "ran on {choice}")?),
+        None => Ok(()),
     }
 }
 

@@ -337,6 +337,22 @@ fn doctor_prints_adapters_and_a_verdict() {
     assert!(checks[0]["note"].as_str().unwrap().contains("events, equal on the CPU"), "{printed}");
     assert!(!printed["adapters"].as_array().unwrap().is_empty());
     ended(&run("doctor", &["--quick", "--list"]), 2, &["--quick", "--list"], "doctor");
+    // Compiled kernels are kept in the user's folder, unless that is switched off.
+    let folder = std::env::temp_dir().join(format!("eventhorizon-caches-{}", std::process::id()));
+    let list = |args: &[&str], off: Option<&str>| {
+        let mut doctor = program("doctor");
+        doctor.args(args).env("XDG_CACHE_HOME", &folder).env_remove("EVENTHORIZON_NO_CACHE");
+        let doctor = doctor.envs(off.map(|value| ("EVENTHORIZON_NO_CACHE", value)));
+        String::from_utf8(doctor.output().unwrap().stdout).unwrap()
+    };
+    let kept = list(&["--list"], None);
+    if cfg!(target_os = "linux") && kept.contains("Vulkan") {
+        let path = folder.join("eventhorizon").display().to_string();
+        assert!(kept.contains(&format!("0 bytes read from {path}")), "{kept}");
+    }
+    for off in [list(&["--list", "--no-cache"], None), list(&["--list"], Some("1"))] {
+        assert!(off.contains("not kept by this program"), "{off}");
+    }
     // A missing adapter.
     let output = program("doctor").env("WGPU_ADAPTER_NAME", "no such adapter").output().unwrap();
     ended(&output, 1, &["no such adapter"], "doctor");

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use eventhorizon::OwnedBackend;
 use eventhorizon::facility::{
     DesignResults, FacilityDesign, FacilityError, Network, NetworkDescription, Share, Study,
 };
@@ -127,11 +128,17 @@ pub(super) fn run(
     };
     bar.finish_and_clear();
     let results = shared::in_file(&args.file, results)?;
-    write(args, &study, &written, &results)
+    write(args, &study, &place, &written, &results)
 }
 
 /// Prints and writes the results in all requested forms.
-fn write(args: &Args, study: &Study, network: &Network, design: &DesignResults) -> Outcome<()> {
+fn write(
+    args: &Args,
+    study: &Study,
+    place: &OwnedBackend,
+    network: &Network,
+    design: &DesignResults,
+) -> Outcome<()> {
     let mut report = design.report(args.runs.level)?;
     let is_shown = |column: &str| only::shows(&args.only, column);
     report.rows.retain(|row| is_shown(&row.name));
@@ -151,6 +158,7 @@ fn write(args: &Args, study: &Study, network: &Network, design: &DesignResults) 
             events: Some(design.events),
             seconds: design.seconds,
             fingerprint: design.fingerprint,
+            choice: place.choice(),
         },
         report,
         design: &design.design,
