@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::beyond::{Beyond, ShiftEnd, Skilled};
 use super::network::{Network, Station, WhenFull};
-use super::nodes::{Kind, Node, Pair, ResolvedRoute, unsupported};
+use super::nodes::{Kind, Node, Pair, ResolvedRoute};
 use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
 
 /// Most lines to choose the shortest from.
