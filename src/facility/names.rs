@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::network::{Network, WhenFull};
-use super::nodes::{Kind, Node, Pair, ResolvedRoute, unsupported};
+use super::nodes::{Kind, Node, Pair, ResolvedRoute};
 use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
 
 /// Most lines to choose the shortest from.
