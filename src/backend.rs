@@ -1,16 +1,20 @@
 //! Where to run: one type for all modules that run on the CPU and on a device.
 
 mod chooser;
+mod start;
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use chooser::{Chooser, Cost, Place};
+#[cfg(not(target_arch = "wasm32"))]
+#[doc(hidden)]
+pub use start::has_abandoned_threads;
 
 use crate::gpu::{Gpu, GpuError};
 
 /// A core runs fewer LPs of one run faster than a device does, window by window.
-const FEW_LPS: usize = 256;
+pub(crate) const FEW_LPS: usize = 256;
 
 /// Where to run. The results are the same bits.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,9 +25,10 @@ pub enum Backend<'g> {
     Cpu,
     /// On this device, whatever it is.
     Gpu(&'g Gpu),
-    /// Wherever results are expected first. Studies of networks and of processes begin on the CPU,
-    /// time it, and take a device where that is faster. Other work runs on the device. Software
-    /// adapters are not used: the CPU is faster on the same cores.
+    /// Wherever results are expected first. Replications of networks, of processes and of models
+    /// begin on the CPU, time it, and take a device where that is faster: a thread opens it while
+    /// the CPU works. Other work runs on the device. Software adapters are not used: the CPU is
+    /// faster on the same cores.
     Auto(&'g OnDemand),
 }
 
@@ -37,19 +42,11 @@ impl<'g> Backend<'g> {
         }
     }
 
-    /// The device for a model whose CPU engine is made of its WGSL. Without machine code, a
-    /// software adapter is faster than that engine.
-    pub(crate) fn gpu_for_wgsl(self) -> Option<&'g Gpu> {
-        match self {
-            Self::Auto(device) if !cfg!(feature = "native") => device.opened(),
-            _ => self.gpu(),
-        }
-    }
-
-    /// The same for a study whose CPU engine is made of WGSL.
+    /// The same for work whose CPU engine is made of its WGSL. Without machine code, a software
+    /// adapter is faster than that engine.
     pub(crate) fn for_wgsl(self) -> Self {
         match self {
-            Self::Auto(_) if !cfg!(feature = "native") => self.gpu_for_wgsl().map_or(Self::Cpu, Self::Gpu),
+            Self::Auto(device) if !cfg!(feature = "native") => device.opened().map_or(Self::Cpu, Self::Gpu),
             _ => self,
         }
     }
@@ -65,6 +62,11 @@ impl<'g> Backend<'g> {
     /// The device, if the condition holds: without it, none is opened.
     pub(crate) fn gpu_if(self, condition: bool) -> Option<&'g Gpu> {
         if condition { self.gpu() } else { None }
+    }
+
+    /// The device is certain if the condition holds.
+    pub(crate) fn on_device_if(self, condition: bool) -> Self {
+        self.gpu_if(condition).map_or(self, Self::Gpu)
     }
 
     /// Whether the CPU is certain.
@@ -84,39 +86,130 @@ impl<'g> From<&'g Gpu> for Backend<'g> {
     }
 }
 
+/// Where to run, with the device: what a command line or a caller chose.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum OwnedBackend {
+    /// On the CPU.
+    Cpu,
+    /// On this device.
+    Gpu(Gpu),
+    /// Wherever results are expected first.
+    Auto(OnDemand),
+}
+
+impl OwnedBackend {
+    /// Where to run.
+    pub fn backend(&self) -> Backend<'_> {
+        match self {
+            Self::Cpu => Backend::Cpu,
+            Self::Gpu(gpu) => Backend::Gpu(gpu),
+            Self::Auto(device) => Backend::Auto(device),
+        }
+    }
+
+    /// The name of the adapter, if work opened one that it may use.
+    pub fn adapter(&self) -> Option<&str> {
+        let gpu = match self {
+            Self::Cpu => None,
+            Self::Gpu(gpu) => Some(gpu),
+            Self::Auto(device) => device.in_use(),
+        };
+        gpu.map(|gpu| gpu.info().name.as_str())
+    }
+
+    /// Where the last study ran and why, in one line, if that was chosen here.
+    pub fn choice(&self) -> Option<String> {
+        match self {
+            Self::Auto(device) => device.choice(),
+            _ => None,
+        }
+    }
+}
+
 /// A device that is opened when work needs it, as opening takes some tenths of a second; or an
-/// open one.
+/// open one. Clones share it.
+#[derive(Clone)]
 pub struct OnDemand {
-    device: OnceLock<Option<Gpu>>,
+    shared: Arc<Shared>,
     open: fn() -> Result<Gpu, GpuError>,
+    hands_over_after: Option<u32>,
+    is_abandoning: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    device: OnceLock<Option<Gpu>>,
+    choice: Mutex<Option<String>>,
 }
 
 impl OnDemand {
     /// The device of [`Gpu::new`].
     #[cfg(not(target_arch = "wasm32"))]
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Self::by(Gpu::new)
     }
 
     /// A device that this function opens.
-    pub const fn by(open: fn() -> Result<Gpu, GpuError>) -> Self {
-        Self { device: OnceLock::new(), open }
+    pub fn by(open: fn() -> Result<Gpu, GpuError>) -> Self {
+        Self { shared: Arc::default(), open, hands_over_after: None, is_abandoning: false }
+    }
+
+    /// The same for studies that have this number of runs on the CPU and all others on the device,
+    /// whatever it is: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn handing_over_after(self, runs: u32) -> Self {
+        Self { hands_over_after: Some(runs), ..self }
+    }
+
+    /// The same for studies that do not wait for a thread that opens the device or compiles for it:
+    /// these start it earlier. A process that [has left threads
+    /// behind](has_abandoned_threads) must end without destructors and exit handlers, which drivers
+    /// do not survive.
+    #[doc(hidden)]
+    #[must_use]
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn abandoning(self) -> Self {
+        Self { is_abandoning: true, ..self }
+    }
+
+    fn is_abandoning(&self) -> bool {
+        self.is_abandoning
+    }
+
+    fn hands_over_after(&self) -> Option<u32> {
+        self.hands_over_after
     }
 
     /// The device; none without an adapter, or if its driver refuses. The log says why.
     pub(crate) fn opened(&self) -> Option<&Gpu> {
         let open = || (self.open)().inspect_err(|error| log::info!("running on the CPU: {error}")).ok();
-        self.device.get_or_init(open).as_ref()
+        self.shared.device.get_or_init(open).as_ref()
     }
 
     /// The device, if work opened it, unless it is a software adapter.
     pub fn in_use(&self) -> Option<&Gpu> {
-        self.device.get()?.as_ref().filter(|gpu| !gpu.is_software())
+        self.shared.device.get()?.as_ref().filter(|gpu| !gpu.is_software())
     }
 
     /// The device, opened by the first call, unless it is a software adapter.
     pub fn hardware(&self) -> Option<&Gpu> {
         self.opened().filter(|gpu| !gpu.is_software())
+    }
+
+    /// The device of studies.
+    fn usable(&self) -> Option<&Gpu> {
+        if self.hands_over_after.is_some() { self.opened() } else { self.hardware() }
+    }
+
+    /// Where the last study ran and why, in one line.
+    pub fn choice(&self) -> Option<String> {
+        self.shared.choice.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn record_choice(&self, choice: String) {
+        *self.shared.choice.lock().unwrap_or_else(PoisonError::into_inner) = Some(choice);
     }
 }
 
@@ -129,13 +222,14 @@ impl Default for OnDemand {
 
 impl From<Gpu> for OnDemand {
     fn from(gpu: Gpu) -> Self {
+        let shared = Shared { device: OnceLock::from(Some(gpu)), ..Shared::default() };
         let open = || unreachable!("it is open");
-        Self { device: OnceLock::from(Some(gpu)), open }
+        Self { shared: Arc::new(shared), open, hands_over_after: None, is_abandoning: false }
     }
 }
 
 impl fmt::Debug for OnDemand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnDemand").field("device", &self.device).finish_non_exhaustive()
+        f.debug_struct("OnDemand").field("device", &self.shared.device).finish_non_exhaustive()
     }
 }

@@ -105,7 +105,10 @@ mod text;
 pub use text::suggested;
 pub mod time;
 
-pub use backend::{Backend, OnDemand};
+#[doc(hidden)]
+#[cfg(not(target_arch = "wasm32"))]
+pub use backend::has_abandoned_threads;
+pub use backend::{Backend, OnDemand, OwnedBackend};
 pub use error::ErrorKind;
 
 /// The versions that this crate's public interface uses.

@@ -4,4 +4,6 @@
 //! `mrip_mm1` alone.
 
 pub mod commands;
+#[cfg(any(feature = "all", feature = "pictures"))]
+pub mod formats;
 pub mod shared;

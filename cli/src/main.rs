@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use eventhorizon_cli::commands::{
-    activity, astar, check, doctor, experiment, fit, init, moving_crowd, mrip_mm1, mrip_pi, mrip_walk,
-    network, optimise, papers, phold, phold_ranks, process, region_matching, run, soak,
+    activity, astar, check, convert, doctor, experiment, fit, init, moving_crowd, mrip_mm1, mrip_pi,
+    mrip_walk, network, optimise, papers, phold, phold_ranks, process, region_matching, run, soak,
 };
 use eventhorizon_cli::shared::{self, EXIT_CODES};
 
@@ -19,6 +19,9 @@ use eventhorizon_cli::shared::{self, EXIT_CODES};
     "`eventhorizon COMMAND --help` shows the options of a command, with examples.\n\n{EXIT_CODES}"
 ))]
 struct Program {
+    /// Keep no compiled kernels in the user's cache folder, and read none
+    #[arg(long, global = true)]
+    no_cache: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -35,6 +38,8 @@ enum Command {
     Init(init::Args),
     /// Compile a network, a process model or a WGSL model, and print what was understood
     Check(check::Args),
+    /// Write a network in another form: TOML, JSON, DOT or Mermaid
+    Convert(convert::Args),
     /// Find the integers in a network or a process model that minimise a measure or a cost
     Optimise(optimise::Args),
     /// Fit distributions to measured times in a CSV file
@@ -82,12 +87,14 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(reported) => return reported,
     };
+    shared::cache::keep_kernels(program.no_cache);
     shared::end(match &program.command {
         Command::Run(args) => run::run(args),
         Command::Network(args) => network::run(args),
         Command::Process(args) => process::run(args),
         Command::Init(args) => init::run(args),
         Command::Check(args) => check::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Optimise(args) => optimise::run(args),
         Command::Fit(args) => fit::run(args),
         Command::Match(args) => region_matching::run(args),

@@ -7,12 +7,13 @@ use clap::Command;
 use eventhorizon_cli::shared::Outcome;
 
 /// Each command with its source file, which contains the examples in its head.
-const SOURCES: [(&str, &str); 20] = [
+const SOURCES: [(&str, &str); 21] = [
     ("run", include_str!("commands/run/mod.rs")),
     ("network", include_str!("commands/network.rs")),
     ("process", include_str!("commands/process.rs")),
     ("init", include_str!("commands/init.rs")),
     ("check", include_str!("commands/check.rs")),
+    ("convert", include_str!("commands/convert.rs")),
     ("optimise", include_str!("commands/optimise.rs")),
     ("fit", include_str!("commands/fit.rs")),
     ("match", include_str!("commands/region_matching.rs")),

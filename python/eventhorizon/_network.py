@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
-from . import _core
+from . import _ciw, _core
 from ._description import Levels, Part, Value, Written, changes, check_counts, in_file, is_path, read
 from ._errors import Error, EventhorizonWarning, UsageError
 from ._pictures import Picture
@@ -38,7 +38,7 @@ class Network:
         network.station("server", exponential(1), to="out").sink("out")
         print(network.run())
 
-    or read: :meth:`from_toml`, :meth:`from_json`, :meth:`from_dict`. Networks can be pickled and compared.
+    or read: :meth:`from_toml`, :meth:`from_json`, :meth:`from_dict`, :meth:`from_ciw`. Networks can be pickled and compared.
     """
 
     def __init__(
@@ -110,6 +110,37 @@ class Network:
     def from_dict(cls, description: Mapping[str, Value]) -> Network:
         """A description as a dictionary, with the keys of the TOML file."""
         return cls._from(None, description, None)
+
+    @classmethod
+    def from_ciw(
+        cls,
+        network: object,
+        *,
+        name: str = "network",
+        until: float | None = None,
+        warm_up: float | None = None,
+        unit: str | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Network:
+        """Read a network of Ciw: what ``ciw.create_network`` returns, or a dictionary of its arguments::
+
+            import ciw
+            network = ciw.create_network(
+                arrival_distributions=[ciw.dists.Exponential(rate=0.2)],
+                service_distributions=[ciw.dists.Exponential(rate=0.125)],
+                number_of_servers=[2],
+            )
+            eh.Network.from_ciw(network, until=20_000).run()
+
+        Customers that find a node full are blocked where they are, and lost if they come from outside, as in
+        Ciw. What is given to ``ciw.Simulation`` (classes of nodes, trackers) is not seen.
+
+        :param names: the names of the nodes; ``node 1``, ``node 2`` ... by default.
+        :raises UsageError: if a part of it has no equivalent.
+        """
+        keys = {"name": name, "unit": unit, "until": until, "warm_up": warm_up}
+        given = {key: value for key, value in keys.items() if value is not None}
+        return cls.from_dict({**given, **_ciw.description(network, names)})
 
     def _native(self) -> _core.Network:
         with in_file(self._path):

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use eventhorizon::gpu::{Gpu, GpuError};
-use eventhorizon::{Backend, OnDemand};
+use eventhorizon::{OnDemand, OwnedBackend};
 
 use crate::errors::Failure;
 
@@ -23,37 +23,15 @@ pub(crate) fn forget() {
     *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// Where a call runs.
-pub(crate) enum Place {
-    Cpu,
-    Gpu(Gpu),
-    Auto(OnDemand),
-}
-
-impl Place {
-    /// `cpu`; `gpu`; or `auto`, the CPU if there is no adapter.
-    pub(crate) fn named(backend: &str) -> Result<Self, Failure> {
-        match backend {
-            "cpu" => Ok(Self::Cpu),
-            "gpu" => Ok(Self::Gpu(open()?)),
-            "auto" => Ok(Self::Auto(OnDemand::by(open))),
-            other => {
-                Err(Failure::usage(format!("the backend is {other:?}; choose \"auto\", \"cpu\" or \"gpu\"")))
-            }
+/// Where a call runs: on the `cpu`; the `gpu`; or `auto`, the CPU if there is no adapter.
+pub(crate) fn place(backend: &str) -> Result<OwnedBackend, Failure> {
+    match backend {
+        "cpu" => Ok(OwnedBackend::Cpu),
+        "gpu" => Ok(OwnedBackend::Gpu(open()?)),
+        "auto" => Ok(OwnedBackend::Auto(OnDemand::by(open))),
+        other => {
+            Err(Failure::usage(format!("the backend is {other:?}; choose \"auto\", \"cpu\" or \"gpu\"")))
         }
-    }
-
-    pub(crate) fn backend(&self) -> Backend<'_> {
-        match self {
-            Self::Cpu => Backend::Cpu,
-            Self::Gpu(gpu) => Backend::Gpu(gpu),
-            Self::Auto(gpu) => Backend::Auto(gpu),
-        }
-    }
-
-    /// `gpu` or `cpu`, and the name of the adapter.
-    pub(crate) fn engine(&self) -> (&'static str, String) {
-        names(self.backend().gpu().map(|gpu| gpu.info().name.clone()))
     }
 }
 

@@ -8,7 +8,7 @@ use eventhorizon::self_test;
 use eventhorizon::time::Resolution;
 use pyo3::prelude::*;
 
-use crate::device::{self, Place};
+use crate::device;
 use crate::errors::{Failure, OrRaise as _};
 use crate::watch::{Watch, watched};
 
@@ -32,8 +32,9 @@ pub(crate) fn phold(
         let model = Phold::new(lps, population, rate, lookahead, resolution)?;
         let end = Until::time(resolution.ticks(until)?);
         let options = Options::default().seed(seed);
-        let place = Place::named(backend)?;
-        let (engine, adapter) = place.engine();
+        let place = device::place(backend)?;
+        let gpu = place.backend().gpu();
+        let (engine, adapter) = device::names(gpu.map(|gpu| gpu.info().name.clone()));
         let mut watch = |progress: &Progress| watch.flow(0, progress.events);
         let begun;
         let (events, fingerprint) = match place.backend().gpu() {

@@ -1,12 +1,13 @@
 //! Region matching.
 
 use bytemuck::{Pod, cast_slice};
+use eventhorizon::OwnedBackend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::{self, Algorithm, Coordinate, Matcher, Narrowed, Region, host, narrow};
 use numpy::{Element, PyArray1, PyArrayMethods as _, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 
-use crate::device::Place;
+use crate::device;
 use crate::errors::{Failure, OrRaise as _};
 
 /// What is found.
@@ -48,7 +49,7 @@ fn on_device<T: Coordinate, const D: usize>(
 /// A type of bounds of NumPy.
 trait Side: matching::Bound + Pod + Element {
     fn find<const D: usize>(
-        place: &Place,
+        place: &OwnedBackend,
         subscriptions: &[Region<Self, D>],
         updates: &[Region<Self, D>],
         pairs: bool,
@@ -59,7 +60,7 @@ macro_rules! narrow_sides {
     ($($bound:ty),*) => { $(
         impl Side for $bound {
             fn find<const D: usize>(
-                place: &Place,
+                place: &OwnedBackend,
                 subscriptions: &[Region<Self, D>],
                 updates: &[Region<Self, D>],
                 pairs: bool,
@@ -77,7 +78,7 @@ macro_rules! wide_sides {
     ($($bound:ty),*) => { $(
         impl Side for $bound {
             fn find<const D: usize>(
-                place: &Place,
+                place: &OwnedBackend,
                 subscriptions: &[Region<Self, D>],
                 updates: &[Region<Self, D>],
                 pairs: bool,
@@ -129,7 +130,7 @@ fn of_type<'py, T: Side>(
     let (rows, others) = (rows.map_err(not_in_rows)?, others.map_err(not_in_rows)?);
     let bounds = [subscriptions, updates].map(|side| side.shape()[1]);
     let found = py.detach(|| -> Result<Found, Failure> {
-        let place = Place::named(backend)?;
+        let place = device::place(backend)?;
         match bounds {
             [2, 2] => T::find::<1>(&place, cast_slice(rows), cast_slice(others), pairs),
             [4, 4] => T::find::<2>(&place, cast_slice(rows), cast_slice(others), pairs),

@@ -9,7 +9,7 @@ use eventhorizon::statistics::Stopping;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use crate::device::Place;
+use crate::device;
 use crate::errors::{Failure, OrRaise as _};
 use crate::runs::{Described, Found, Runs};
 use crate::saves::Saves;
@@ -210,7 +210,7 @@ impl Network {
                 .level(level)
                 .stopping(stopping)
                 .room(room);
-            let place = Place::named(backend)?;
+            let place = device::place(backend)?;
             let saved = saves.resumed(SavedStudy::load)?;
             let autosave = StudyAutosave::default().from(saved.as_ref()).to(saves.place());
             let report = match batches {

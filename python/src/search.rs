@@ -1,11 +1,11 @@
 //! Shortest paths on maps and graphs.
 
-use eventhorizon::search::{Cell, Engine, Graph, Grid, Guided, Options, Results, Space, reference};
+use eventhorizon::search::{AnyEngine, Cell, Graph, Grid, Guided, Options, Results, Space};
 use glam::UVec2;
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 
-use crate::device::Place;
+use crate::device;
 use crate::errors::{Failure, OrRaise as _};
 
 /// Costs (-1 without a path), cells expanded, the first index of each path and the end, and the
@@ -52,17 +52,14 @@ pub(crate) fn search_graph<'py>(
     Ok(arrays(py, &found.or_raise()?, |vertex| [vertex]))
 }
 
-fn search<S: Space>(
+fn search<S: Space + Send + 'static>(
     space: S,
     pairs: &[(S::Cell, S::Cell)],
     paths: bool,
     backend: &str,
 ) -> Result<Results<S::Cell>, Failure> {
-    let place = Place::named(backend)?;
-    Ok(match place.backend().gpu() {
-        Some(gpu) => Engine::new(gpu, space, Options::default().paths(paths))?.run(pairs)?,
-        None => reference::find_all(&space, pairs, paths, |_| {})?,
-    })
+    let place = device::place(backend)?;
+    Ok(AnyEngine::new(place.backend(), space, Options::default().paths(paths)).run(pairs, |_| {})?)
 }
 
 /// The rows of an array with `N` columns.

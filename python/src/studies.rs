@@ -9,7 +9,7 @@ use eventhorizon::process::{CompiledProcess, ProcessModel, SavedStudy, Study, dr
 use eventhorizon::statistics::{Selection, Stopping};
 use pyo3::prelude::*;
 
-use crate::device::Place;
+use crate::device;
 use crate::errors::Failure;
 use crate::runs::{Described, Found, Runs};
 use crate::saves::Saves;
@@ -149,7 +149,7 @@ impl Process {
                 .stopping(stopping)
                 .room(room)
                 .allow_deadlock(allow_deadlock);
-            let place = Place::named(backend)?;
+            let place = device::place(backend)?;
             let saved = saves.resumed(SavedStudy::load)?;
             let run = compiled
                 .study(&study)
@@ -288,7 +288,7 @@ impl Model {
             }
             let model = description.compile()?;
             model.design()?; // what is wrong with it comes before the device
-            let place = Place::named(backend)?;
+            let place = device::place(backend)?;
             let seed = seed.unwrap_or(model.seed());
             let mut run = model.on(place.backend()).seed(seed).mapping(mapping);
             if let Some(replications) = replications {

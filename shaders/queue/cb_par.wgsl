@@ -5,17 +5,18 @@
 // An insertion visits the events from the back in chunks of one place for each lane. A lane moves
 // the event before its place there, if the new one comes before that; or puts the new one there, if
 // this is its place. All lanes read before any writes. In the last chunk, the last place does not
-// receive the event before it.
+// receive the event before it. From the front (CB_BACKWARD is false), all this is mirrored, and the
+// events before the new one move towards the front.
 //
 // The leader of a team, its first lane, opens the queue, reads and drops its first event, and puts
 // events at `queue_spare`. To insert them, all teams of the workgroup meet (cb_team_meet). Barriers
 // need uniform control flow, so all teams continue to the most events and chunks of any.
 //
-// Functions: cb_team_begin, cb_team_most, cb_team_meet, cb_team_insert; all invocations of the
-// workgroup call them, in uniform control flow.
+// Functions: cb_team_begin, cb_team_most, cb_team_meet, cb_team_insert, cb_team_insert_front; all
+// invocations of the workgroup call them, in uniform control flow.
 //
 // import: queue/cb_seq.wgsl
-// needs: GROUP_SIZE, Item, event_before, queue_events
+// needs: GROUP_SIZE, Item, event_before, queue_capacity, queue_events
 
 // The lanes of a team: a power of two, which divides GROUP_SIZE if teams serve queues.
 override CB_LANES: u32 = 32u;
@@ -120,5 +121,41 @@ fn cb_team_insert(inserting: bool, event: Item, most_held: u32) {
         }
     }
     queue_length += u32(inserting);
+    storageBarrier();
+}
+
+// The same from the front. It writes the slot before the front, which may be one of `queue_spare`.
+fn cb_team_insert_front(inserting: bool, event: Item, most_held: u32) {
+    let chunks = most_held / CB_LANES + 1u;
+    let held = queue_length;
+    if inserting {
+        queue_front = select(queue_front, queue_capacity(), queue_front == 0u) - 1u;
+        queue_length += 1u;
+    }
+    var goes_on = inserting;
+    // Bound: the chunks for `most_held` events and the place behind them.
+    for (var chunk = 0u; chunk < chunks; chunk += 1u) {
+        // The event before this place, if there is one, has the number `place`, and the one behind
+        // it `place + 1`.
+        let place = chunk * CB_LANES + cb_lane;
+        let next = (chunk + 1u) * CB_LANES;
+        let here = goes_on & (place <= held);
+        let more = goes_on & (next <= held);
+        var after: Item;
+        var present: Item;
+        var last: Item;
+        if here && place < held { after = queue_events[cb_slot(place + 1u)]; }
+        if here && place > 0u { present = queue_events[cb_slot(place)]; }
+        if more { last = queue_events[cb_slot(next)]; }
+        let moves = here & (place < held) & event_before(after, event);
+        let lands = here & !moves & ((place == 0u) | event_before(present, event));
+        goes_on = more & event_before(last, event);
+        storageBarrier();
+        if moves { queue_events[cb_slot(place)] = after; }
+        if lands { queue_events[cb_slot(place)] = event; }
+        if chunk + 1u < chunks {
+            if cb_team_most(vec2<u32>(u32(goes_on), 0u)).x == 0u { break; }
+        }
+    }
     storageBarrier();
 }

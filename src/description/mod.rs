@@ -23,7 +23,6 @@
 
 mod described;
 #[cfg(not(target_arch = "wasm32"))]
-mod engines;
 mod error;
 mod files;
 mod formula;

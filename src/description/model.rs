@@ -166,6 +166,7 @@ impl<P: Payload> pdes::Model for WgslModel<P> {
 }
 
 /// A model of replications.
+#[derive(Clone)]
 pub(super) struct WgslReplication {
     pub(super) source: Arc<Source>,
     pub(super) params: Vec<u8>,

@@ -6,13 +6,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::described::DescribedModel;
-use super::engines::Replications;
 use super::error::{DescriptionError, invalid};
 use super::points::Points;
 use super::written;
 use crate::Backend;
 use crate::gpu::{Verdict, Word};
-use crate::pdes::{self, AnyEngine, EngineOptions, Outputs, Payload, Until};
+use crate::pdes::{self, AnyEngine, CORES, EngineOptions, Outputs, Payload, Until};
 use crate::queue::QueueDesign;
 use crate::replication;
 use crate::statistics::{
@@ -266,8 +265,8 @@ where
             let left = Rc::clone(&left);
             move |point: &Point<'_>| left.borrow()[point.number()]
         };
-        let mut engine =
-            AnyEngine::new(self.backend.gpu_for_wgsl(), models, of_point, options).map_err(placed)?;
+        let build = move |point: &Point<'_>| Ok::<_, String>(models[of_point(point)].clone());
+        let mut engine = AnyEngine::new(self.backend, build, options);
         let (watch, mut points_left) = (&mut self.watch, points.design.len());
         let report = &mut |runs: usize, events: u64| {
             watch(&RunProgress { runs: runs as u64, events, points: points_left }).flow()
@@ -276,13 +275,13 @@ where
             Goal::All => {
                 let all = 0..experiment.replications;
                 let results = engine.run(&experiment, all, until, report).map_err(placed)?;
-                let mapping = engine.mapping(results.mapping);
+                let mapping = engine.mapping();
                 Ok((results.observations, Vec::new(), None, results.fingerprint, mapping))
             }
             Goal::Precise(stopping) => {
                 let precise = (stopping, &*written.measures.names());
                 let run = engine.run_precisely(&experiment, precise, until, report).map_err(placed)?;
-                Ok((run.observations, run.decisions, None, run.fingerprint, engine.mapping(&self.mapping)))
+                Ok((run.observations, run.decisions, None, run.fingerprint, engine.mapping()))
             }
             Goal::Best(selection, measure) => {
                 let (mut sum, mut runs) = (0_u64, 0_u64);
@@ -298,7 +297,7 @@ where
                     sum = sum.wrapping_add(run.fingerprint);
                     Ok(run.observations)
                 })?;
-                let mapping = engine.mapping(&self.mapping);
+                let mapping = engine.mapping();
                 Ok((found.observations.clone(), Vec::new(), Some(found), sum, mapping))
             }
         }
@@ -314,8 +313,7 @@ where
         let model = written.process_model::<P>(points.bytes(0))?;
         let mut experiment = experiment;
         experiment.design = Design::default();
-        let mut engine =
-            AnyEngine::new(self.backend.gpu_for_wgsl(), vec![model], |_| 0, options).map_err(placed)?;
+        let mut engine = AnyEngine::new(self.backend, move |_| Ok::<_, String>(model.clone()), options);
         let unwatched = &mut |_, _| ControlFlow::Continue(());
         let mut results = engine.run(&experiment, 0..1, until, unwatched).map_err(placed)?;
         match results.runs.swap_remove(0).swap_remove(0) {
@@ -338,17 +336,18 @@ where
         let experiment = self.experiment(&points.design, REPLICATIONS)?;
         let model = written.replication_model(points.constants.clone());
         let options = replication::Options::default().mapping(mapping).group_size(self.group_size);
-        let mut engine = Replications::new(self.backend, model, options)?;
+        let mut engine = replication::AnyEngine::new(self.backend, model, options)?;
+        let params = &Word::default();
         let (watch, all) = (&mut self.watch, points.design.len());
         let report = |runs: u64| watch(&RunProgress { runs, events: 0, points: all }).flow();
         let (observations, decisions, selected, fingerprint) = match &self.goal {
             Goal::All => {
-                let results = engine.run(&experiment, 0..experiment.replications, report)?;
+                let results = engine.run(params, &experiment, 0..experiment.replications, report)?;
                 (results.observations, Vec::new(), None, results.fingerprint)
             }
             Goal::Precise(stopping) => {
                 let precise = (stopping, &*written.measures.names());
-                let run = engine.run_precisely(&experiment, precise, report)?;
+                let run = engine.run_precisely(params, &experiment, precise, report)?;
                 (run.observations, run.decisions, None, run.fingerprint)
             }
             Goal::Best(selection, measure) => {
@@ -359,13 +358,17 @@ where
                         return Err(DescriptionError::Stopped);
                     }
                     runs += u64::from(range.end - range.start) * points as u64;
-                    let results = engine.run(some, range, |_| ControlFlow::Continue(()))?;
+                    let results = engine.run(params, some, range, |_| ControlFlow::Continue(()))?;
                     sum = sum.wrapping_add(results.fingerprint);
                     Ok(results.observations)
                 })?;
                 (found.observations.clone(), Vec::new(), Some(found), sum)
             }
         };
-        Ok((observations, decisions, selected, fingerprint, engine.mapping(mapping)))
+        let chosen = |engine: &replication::Engine<_>| {
+            engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string()
+        };
+        let mapping = engine.device().map_or_else(|| CORES.to_owned(), chosen);
+        Ok((observations, decisions, selected, fingerprint, mapping))
     }
 }

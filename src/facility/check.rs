@@ -7,6 +7,7 @@ use super::network::Network;
 use super::nodes::{Choice, Kind, Node, Pair, unsupported};
 use super::scale::TimeScale;
 use super::traffic::{arrive, leave, stable, traffic};
+use super::translated;
 use super::{Discipline, Distribution, FacilityError, MAX_CLASSES};
 use crate::text::quoted;
 use crate::time::{Resolution, Ticks};
@@ -14,8 +15,9 @@ use crate::time::{Resolution, Ticks};
 /// Most servers of a station that scans all of its servers: one with preemption or breakdowns.
 const MOST_ROWS: u32 = 32;
 
-/// Where a network runs that the interpreter of networks refuses.
-pub(super) const PROCESS: &str = "`eventhorizon network` and `process::NetworkProcess` run it";
+/// How a network runs that the interpreter of networks refuses.
+const PROCESS: &str =
+    "it needs a process model, which `eventhorizon network` and `process::NetworkProcess` make";
 
 /// What runs a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +48,7 @@ pub(super) fn check(
         return Err(refused("name at least one".to_owned()));
     }
     if form == Form::Network && classes.len() > MAX_CLASSES {
-        return Err(refused(format!("more than {MAX_CLASSES} need a process model: {PROCESS}")));
+        return Err(refused(format!("more than {MAX_CLASSES}: {PROCESS}")));
     }
     lists(network)?;
     if form == Form::Network {
@@ -66,7 +68,7 @@ pub(super) fn check(
     leave(&nodes, &outside, classes)?;
     match form {
         Form::Network => together(&nodes)?,
-        Form::Process => process_together(&nodes)?,
+        Form::Process => translated::together(&nodes, classes)?,
     }
     cycles(&nodes)?;
     // Before rates and loads are computed: a time that cannot be drawn would be reported as
@@ -180,6 +182,9 @@ fn drawn(nodes: &[Node], network: &Network, scale: TimeScale) -> Result<(), Faci
             law(name, Some(up), &|| "time between breakdowns".to_owned())?;
             law(name, Some(down), &|| "time of repairs".to_owned())?;
         }
+        for (class, setup) in network.classes.iter().zip(&node.beyond.setup) {
+            law(name, setup.as_ref(), &|| format!("setup of `{class}`"))?;
+        }
         for (class, pair) in network.classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes) {
             law_at(served, name, pair.service.as_ref(), &|| format!("service of `{class}`"))?;
             law(name, pair.patience.as_ref(), &|| format!("patience of `{class}`"))?;
@@ -197,6 +202,9 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
     use Discipline::{Polling, Preemptive, Random, Sharing};
     for node in nodes {
         let refused = |what, reason| Err(unsupported(&node.name, what, reason));
+        if let Some(what) = node.beyond.first() {
+            return refused(what, PROCESS);
+        }
         let holds = node.holds(nodes);
         if node.choice == Choice::Shortest {
             let routes = node.pairs.iter().flat_map(|pair| &pair.routes);
@@ -295,30 +303,6 @@ fn together(nodes: &[Node]) -> Result<(), FacilityError> {
                 "balking at a station that blocks",
                 "a customer that waits elsewhere for room there has joined already",
             );
-        }
-    }
-    Ok(())
-}
-
-/// The same for a network that is translated into a process model.
-fn process_together(nodes: &[Node]) -> Result<(), FacilityError> {
-    for node in nodes {
-        let Kind::Station { discipline, .. } = node.kind else { continue };
-        let refused = |what, reason| Err(unsupported(&node.name, what, reason));
-        match discipline {
-            Discipline::Random => {
-                return refused(
-                    "a line in random order in a process model",
-                    "its lines are ordered by arrival or by a priority that does not change",
-                );
-            }
-            Discipline::Sharing => {
-                return refused("shared servers in a process model", "its resources serve whole customers");
-            }
-            Discipline::Polling => {
-                return refused("polling in a process model", "its servers do not move between lines");
-            }
-            Discipline::Fifo | Discipline::Lifo | Discipline::Priority | Discipline::Preemptive => {}
         }
     }
     Ok(())

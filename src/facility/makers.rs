@@ -10,7 +10,7 @@ use crate::statistics::Experiment;
 use crate::time::Ticks;
 
 use super::Facility;
-use super::compiled::CompiledNetwork;
+use super::compiled::{CompiledNetwork, DeviceNetwork};
 use super::runner::{Replications, Runner};
 
 /// Makes the replications of a study where its [`Chooser`] says.
@@ -29,16 +29,14 @@ impl<'g> Makers<'g> {
     /// `room` is the most that may wait at a station.
     pub(super) fn new(backend: Backend<'g>, options: EngineOptions, facility: &Facility, room: u32) -> Self {
         // Mappings are ways to use a device.
-        let backend = match backend.gpu_if(options.mapping != Mapping::Auto) {
-            Some(gpu) => Backend::Gpu(gpu),
-            None => backend,
+        let backend = backend.on_device_if(options.mapping != Mapping::Auto);
+        let chooser = match CompiledNetwork::new(facility).ok().filter(CompiledNetwork::has_kernel) {
+            Some(network) => Chooser::new(backend, Cost::KERNEL).compiling(move |gpu| {
+                // What fails here fails again when it is used, and is reported then.
+                let _ = DeviceNetwork::uniform(gpu, &network);
+            }),
+            None => Chooser::new(backend, Cost::INTERPRETER),
         };
-        let has_kernel = || CompiledNetwork::new(facility).is_ok_and(|network| network.has_kernel());
-        let cost = match backend {
-            Backend::Auto(_) if !has_kernel() => Cost::INTERPRETER,
-            _ => Cost::KERNEL,
-        };
-        let chooser = Chooser::new(backend, cost);
         Self { backend, options, room, chooser, host: None, device: None, mapping: None }
     }
 
@@ -56,7 +54,7 @@ impl<'g> Makers<'g> {
         until: Ticks,
         watch: impl FnMut(usize, u64) -> ControlFlow<()>,
     ) -> Result<Replications, SimulationError> {
-        let (place, count) = self.chooser.next(range.end - range.start);
+        let (place, count) = self.chooser.next(range.end - range.start, 1);
         let (runner, backend) = match place {
             Place::Host => (&mut self.host, Backend::Cpu),
             Place::Device(gpu) => (&mut self.device, Backend::Gpu(gpu)),

@@ -62,7 +62,8 @@
 //!
 //! Unsupported features are refused, never approximated: more than [`MAX_CLASSES`] classes, and
 //! combinations such as patience in a line in random order, or breakdowns of shared servers. The
-//! error names the node and the reason.
+//! error names the node and the reason. A [process model](crate::process::NetworkProcess) runs many
+//! of them ([`FacilityError::needs_process`]).
 //!
 //! # Semantics
 //!
@@ -139,6 +140,7 @@
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
 pub(crate) mod arrivals;
+pub(crate) mod beyond;
 mod changes;
 mod check;
 mod compiled;
@@ -177,9 +179,11 @@ mod theory;
 mod timeline;
 mod trace;
 mod traffic;
+mod translated;
 mod visits;
 
 pub use arrivals::{ArrivalTimes, MarkovArrivals};
+pub use beyond::{Group, Interrupted, Region, ShiftEnd};
 pub use changes::NetworkDescription;
 #[doc(hidden)]
 pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};

@@ -2,8 +2,14 @@
 
 use std::collections::HashMap;
 
+<<<<<<< HEAD
 use super::network::{Network, WhenFull};
 use super::nodes::{Kind, Node, Pair, ResolvedRoute};
+=======
+use super::beyond::{Beyond, ShiftEnd, Skilled};
+use super::network::{Network, Station, WhenFull};
+use super::nodes::{Kind, Node, Pair, ResolvedRoute, unsupported};
+>>>>>>> main
 use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
 
 /// Most lines to choose the shortest from.
@@ -81,12 +87,19 @@ impl<'n> Names<'n> {
     fn routes(&self, node: &str, route: &Route) -> Result<Vec<Vec<ResolvedRoute>>, FacilityError> {
         let links = match route {
             Route::Links(links) => links,
-            Route::InTurn { in_turn: nodes } | Route::Shortest { shortest: nodes } => {
-                if matches!(route, Route::Shortest { .. }) {
+            Route::ShortestOf { of, .. } if *of != 2 => {
+                let remedy = "choose 2, or compare all without `of`".to_owned();
+                return Err(setting(node, "the number of lines that are compared (`of`)", of, remedy));
+            }
+            Route::InTurn { in_turn: nodes }
+            | Route::Shortest { shortest: nodes }
+            | Route::ShortestOf { shortest: nodes, .. }
+            | Route::LeastWork { least_work: nodes } => {
+                if !matches!(route, Route::InTurn { .. }) {
                     let twice = (1..nodes.len()).find(|&place| nodes[..place].contains(&nodes[place]));
                     if let Some(place) = twice {
                         let (twice, remedy) = (format!("`{}`", nodes[place]), "name each node once");
-                        let what = "a line that `shortest` names twice";
+                        let what = "a line that the choice names twice";
                         return Err(setting(node, what, twice, remedy.to_owned()));
                     }
                     if nodes.len() > MOST_LINES {
@@ -270,6 +283,19 @@ impl<'n> Names<'n> {
             node.calendar =
                 station.schedule.iter().map(|piece| (piece.lasts, piece.servers.into())).collect();
             node.breakdown = station.breakdown.map(|breakdown| (breakdown.up, breakdown.down));
+            if let Some(route) = &station.reneged_to {
+                let Route::Links(_) = route else {
+                    let remedy = "write a node, or links with probabilities".to_owned();
+                    return Err(setting(name, "`reneged_to`", "a choice among lines", remedy));
+                };
+                for (pair, reneged) in node.pairs.iter_mut().zip(self.routes(name, route)?) {
+                    pair.reneged = if pair.patience.is_some() { reneged } else { Vec::new() };
+                }
+            }
+            node.beyond = beyond_of(self, name, station, node.beyond)?;
+            if let (Kind::Station { servers, .. }, false) = (&mut node.kind, node.beyond.groups.is_empty()) {
+                *servers = Some(node.beyond.groups.iter().map(|group| group.servers).sum());
+            }
             nodes.push(node);
         }
         for (name, delay) in &network.delays {
@@ -293,6 +319,7 @@ impl<'n> Names<'n> {
             let pairs = vec![Pair::default(); self.classes.len()];
             nodes.push(Node::new(name, Kind::Sink, None, pairs));
         }
+        regions(network, &mut nodes)?;
         Ok(nodes)
     }
 
@@ -327,4 +354,101 @@ impl<'n> Names<'n> {
 
 pub(super) fn setting(node: &str, what: &'static str, value: impl ToString, remedy: String) -> FacilityError {
     FacilityError::Setting { node: node.to_owned(), what, value: value.to_string(), remedy }
+}
+
+/// The settings of a station.
+fn beyond_of(
+    names: &Names<'_>,
+    name: &str,
+    station: &Station,
+    route: Beyond,
+) -> Result<Beyond, FacilityError> {
+    let wrong = |what, value: String, remedy: &str| FacilityError::Setting {
+        node: name.to_owned(),
+        what,
+        value,
+        remedy: remedy.to_owned(),
+    };
+    let mut groups = Vec::new();
+    for (group, of) in &station.groups {
+        if of.servers == 0 || of.servers > 65_535 {
+            let value = format!("{} in the group `{group}`", of.servers);
+            return Err(wrong("the number of servers", value, "choose 1 to 65,535"));
+        }
+        if !(of.speed > 0.0 && of.speed.is_finite()) {
+            let value = format!("{} in the group `{group}`", of.speed);
+            return Err(wrong("the speed", value, "choose a number above 0"));
+        }
+        let mut serves = vec![false; names.classes.len()];
+        for class in &of.serves {
+            serves[names.class(name, class)?] = true;
+        }
+        groups.push(Skilled { servers: of.servers, serves, speed: of.speed });
+    }
+    if let Some(aging) = station.aging.filter(|aging| !(*aging > 0.0 && aging.is_finite())) {
+        return Err(wrong(
+            "`aging`",
+            aging.to_string(),
+            "choose the wait that is worth one class: a time above 0",
+        ));
+    }
+    if station.aging.is_some() && station.discipline != Discipline::Priority {
+        let remedy = "choose the discipline `priority`, or remove it";
+        return Err(wrong("`aging`", "given without priorities".to_owned(), remedy));
+    }
+    if station.shift == ShiftEnd::Preempt && station.schedule.is_empty() {
+        return Err(wrong("`shift`", "preempt".to_owned(), "give it a schedule, or remove it"));
+    }
+    if !groups.is_empty() && (station.servers != 1 || !station.schedule.is_empty()) {
+        let remedy = "remove `servers` and `schedule`: the groups have all servers";
+        return Err(wrong("the number of servers", "given beside groups".to_owned(), remedy));
+    }
+    if station.reneged_to.is_some() && station.patience.is_none() && station.patience_of.is_empty() {
+        let remedy = "give it a patience, or remove it";
+        return Err(wrong("`reneged_to`", "given without a patience".to_owned(), remedy));
+    }
+    let setup = names.by_class(name, station.setup, &station.setup_of)?;
+    Ok(Beyond {
+        groups,
+        shift: station.shift,
+        interrupted: station.interrupted,
+        setup,
+        aging: station.aging,
+        reneged_to: station.reneged_to.is_some(),
+        ..route
+    })
+}
+
+/// Enters the regions of a network at its nodes.
+fn regions(network: &Network, nodes: &mut [Node]) -> Result<(), FacilityError> {
+    for (number, (name, region)) in network.regions.iter().enumerate() {
+        let wrong = |what, value: String, remedy: &str| FacilityError::Setting {
+            node: name.clone(),
+            what,
+            value,
+            remedy: remedy.to_owned(),
+        };
+        if region.capacity == 0 || region.capacity > 65_535 {
+            return Err(wrong(
+                "the capacity of the region",
+                region.capacity.to_string(),
+                "choose 1 to 65,535",
+            ));
+        }
+        for inside in &region.nodes {
+            let place = nodes.iter().position(|node| node.name == *inside);
+            match place.map(|place| &mut nodes[place]) {
+                Some(node) if matches!(node.kind, Kind::Station { .. }) => {
+                    if !node.beyond.regions.contains(&number) {
+                        node.beyond.regions.push(number);
+                    }
+                }
+                _ => {
+                    let remedy = "name stations and delays";
+                    return Err(wrong("a node of the region", format!("`{inside}`"), remedy));
+                }
+            }
+        }
+    }
+    Ok(())
 }

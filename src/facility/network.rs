@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::beyond::{Group, Interrupted, Region, ShiftEnd};
 use super::route::links;
 use super::source::{Source, one};
 use super::{Distribution, FacilityError, Link, Route};
@@ -32,7 +33,8 @@ pub struct Network {
     /// description ([`Resolution::for_times`](crate::time::Resolution::for_times)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks_per_unit: Option<u32>,
-    /// The classes of customers, at most [`MAX_CLASSES`](super::MAX_CLASSES). At stations with
+    /// The classes of customers. A network with more than [`MAX_CLASSES`](super::MAX_CLASSES) runs
+    /// as a [process model](crate::process::NetworkProcess). At stations with
     /// priorities, the first class has the highest.
     #[serde(default = "classes")]
     pub classes: Vec<String>,
@@ -95,6 +97,15 @@ pub struct Network {
         skip_serializing_if = "IndexMap::is_empty"
     )]
     pub sinks: IndexMap<String, Sink>,
+    /// Nodes that hold a bounded number of customers together. Networks with regions run as
+    /// [process models](crate::process::NetworkProcess).
+    #[serde(
+        default,
+        rename = "region",
+        deserialize_with = "named",
+        skip_serializing_if = "IndexMap::is_empty"
+    )]
+    pub regions: IndexMap<String, Region>,
     /// Names that a builder used twice.
     #[serde(skip)]
     repeated: Vec<String>,
@@ -195,6 +206,31 @@ pub struct Station {
     /// The same by class.
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub population_of: IndexMap<String, u32>,
+    /// Groups of servers with skills, which replace `servers`. A customer takes a server of the
+    /// first group that serves its class and has a free one; a free server takes the first customer
+    /// of the line that it serves. This and the next six settings run as
+    /// [process models](crate::process::NetworkProcess).
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<String, Group>,
+    /// What happens to services at the end of a shift.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub shift: ShiftEnd,
+    /// How a service continues that preemption, a breakdown or the end of a shift interrupted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interrupted: Interrupted,
+    /// The time that the server takes before it serves another class than the last one, for all
+    /// classes except those in `setup_of`. Only for one server. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<Distribution>,
+    /// The same by class of the customer that is served next.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub setup_of: IndexMap<String, Distribution>,
+    /// The wait that is worth one class, with [`Discipline::Priority`]. Default: no wait is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aging: Option<f64>,
+    /// The routes of customers whose patience ends. Default: they leave the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reneged_to: Option<Route>,
     /// The routes of customers from here.
     pub to: Route,
 }
@@ -327,6 +363,7 @@ impl Network {
             routers: IndexMap::new(),
             forks: IndexMap::new(),
             sinks: IndexMap::new(),
+            regions: IndexMap::new(),
             repeated: Vec::new(),
         }
     }
@@ -396,6 +433,14 @@ impl Network {
         self
     }
 
+    /// Bounds the number of customers at some nodes together.
+    #[must_use]
+    pub fn region(mut self, name: &str, nodes: &[&str], capacity: u32) -> Self {
+        let nodes = nodes.iter().map(|&node| node.to_owned()).collect();
+        self.regions.insert(name.to_owned(), Region { nodes, capacity });
+        self
+    }
+
     /// Adds a sink.
     #[must_use]
     pub fn sink(mut self, name: &str) -> Self {
@@ -437,6 +482,13 @@ impl Station {
             patience_of: IndexMap::new(),
             population: 0,
             population_of: IndexMap::new(),
+            groups: IndexMap::new(),
+            shift: ShiftEnd::Finish,
+            interrupted: Interrupted::Resume,
+            setup: None,
+            setup_of: IndexMap::new(),
+            aging: None,
+            reneged_to: None,
             to: to.into(),
         }
     }
@@ -482,6 +534,14 @@ impl Station {
     #[must_use]
     pub fn with_breakdowns(self, up: Distribution, down: Distribution) -> Self {
         Self { breakdown: Some(Breakdown { up, down }), ..self }
+    }
+
+    /// Adds a group of servers, which serve these classes.
+    #[must_use]
+    pub fn with_group(mut self, name: &str, servers: u32, serves: &[&str]) -> Self {
+        let serves = serves.iter().map(|&class| class.to_owned()).collect();
+        self.groups.insert(name.to_owned(), Group { servers, serves, speed: 1.0 });
+        self
     }
 
     /// Sets the discipline.

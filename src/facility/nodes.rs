@@ -1,5 +1,6 @@
 //! The nodes of a checked network.
 
+use super::beyond::Beyond;
 use super::{Discipline, Distribution, FacilityError, Route};
 
 /// The kind of a node.
@@ -46,23 +47,29 @@ pub(crate) struct Node {
     pub(crate) calendar: Vec<(f64, f64)>,
     /// The times between breakdowns, and of repairs.
     pub(crate) breakdown: Option<(Distribution, Distribution)>,
+    /// What only process models run.
+    pub(crate) beyond: Beyond,
 }
 
 impl Node {
     pub(crate) fn new(name: &str, kind: Kind, route: Option<&Route>, pairs: Vec<Pair>) -> Self {
         let choice = match route {
             Some(Route::InTurn { .. }) => Choice::InTurn,
-            Some(Route::Shortest { .. }) => Choice::Shortest,
+            Some(Route::Shortest { .. } | Route::ShortestOf { .. } | Route::LeastWork { .. }) => {
+                Choice::Shortest
+            }
             _ => Choice::Chance,
         };
         let name = name.to_owned();
         let (blocks, balking, calendar, breakdown) = (false, Vec::new(), Vec::new(), None);
-        Self { name, kind, choice, pairs, blocks, balking, calendar, breakdown }
+        let beyond = Beyond::of_route(route);
+        Self { name, kind, choice, pairs, blocks, balking, calendar, breakdown, beyond }
     }
 
     /// Whether it has none of the features that formulas do not cover.
     pub(crate) fn plain(&self) -> bool {
-        !self.blocks && self.balking.is_empty() && self.calendar.is_empty() && self.breakdown.is_none()
+        let alone = !self.blocks && self.balking.is_empty();
+        alone && self.calendar.is_empty() && self.breakdown.is_none() && self.beyond.first().is_none()
     }
 
     /// The average of its calendar.
@@ -99,7 +106,13 @@ impl Node {
 
     /// The average number of available servers.
     pub(crate) fn there(&self, servers: u32) -> f64 {
-        let scheduled = if self.calendar.is_empty() { f64::from(servers) } else { self.average() };
+        let scheduled = match self.calendar.is_empty() {
+            true if !self.beyond.groups.is_empty() => {
+                self.beyond.groups.iter().map(|group| f64::from(group.servers) * group.speed).sum()
+            }
+            true => f64::from(servers),
+            false => self.average(),
+        };
         let works = self.breakdown.as_ref().map_or(1.0, |(up, down)| up.mean() / (up.mean() + down.mean()));
         scheduled * works
     }
@@ -133,6 +146,8 @@ pub(crate) struct Pair {
     pub(crate) routes: Vec<ResolvedRoute>,
     /// The routes of tasks of a fork, one each.
     pub(crate) tasks: Vec<ResolvedRoute>,
+    /// The routes of customers whose patience ends.
+    pub(crate) reneged: Vec<ResolvedRoute>,
     /// Whether customers of the class come here at all, and whether any come from a source.
     pub(crate) comes: bool,
     pub(crate) from_outside: bool,
@@ -143,7 +158,7 @@ pub(crate) struct Pair {
 impl Pair {
     /// The routes of customers and of tasks.
     pub(crate) fn all_routes(&self) -> impl Iterator<Item = &ResolvedRoute> {
-        self.routes.iter().chain(&self.tasks)
+        self.routes.iter().chain(&self.tasks).chain(&self.reneged)
     }
 }
 

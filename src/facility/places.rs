@@ -24,6 +24,8 @@ pub(super) struct Step {
     pub(super) to: Option<usize>,
     /// Whether a task takes it.
     pub(super) task: bool,
+    /// Whether a customer whose patience ended takes it.
+    pub(super) reneges: bool,
 }
 
 /// All places that customers can reach from some initial ones.
@@ -57,13 +59,17 @@ impl ClassesAtNodes {
             let mut steps = Vec::new();
             for route in &pair.routes {
                 let to = places.along(nodes, route, chain);
-                steps.push(Step { route: *route, to, task: false });
+                steps.push(Step { route: *route, to, task: false, reneges: false });
+            }
+            for route in &pair.reneged {
+                let to = places.along(nodes, route, chain);
+                steps.push(Step { route: *route, to, task: false, reneges: true });
             }
             if !pair.tasks.is_empty() {
                 let chain = places.within(nodes, node, chain)?;
                 for route in &pair.tasks {
                     let to = places.along(nodes, route, chain);
-                    steps.push(Step { route: *route, to, task: true });
+                    steps.push(Step { route: *route, to, task: true, reneges: false });
                 }
             }
             places.all[next].steps = steps;
@@ -150,7 +156,7 @@ impl ClassesAtNodes {
             Kind::Station { capacity: Some(_), .. } if !node.blocks => {
                 lost("may find no room at", "give it no capacity, or `when_full = \"block\"`")
             }
-            _ if node.pairs[class].patience.is_some() => {
+            _ if node.pairs[class].patience.is_some() && node.pairs[class].reneged.is_empty() => {
                 lost("may lose patience at", "remove the patience of their class there")
             }
             _ if node.balks() => lost("may balk at", "remove `balking` there"),
@@ -162,7 +168,8 @@ impl ClassesAtNodes {
     pub(super) fn leave(&self, nodes: &[Node]) -> Vec<bool> {
         let out = |place: &ClassAtNode| {
             let node = &nodes[place.node];
-            node.kind == Kind::Sink || node.pairs[place.class].patience.is_some()
+            let pair = &node.pairs[place.class];
+            node.kind == Kind::Sink || pair.patience.is_some() && pair.reneged.is_empty()
         };
         let mut leaves: Vec<bool> = self.all.iter().map(out).collect();
         let mut comes = vec![Vec::new(); self.all.len()];

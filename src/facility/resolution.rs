@@ -61,11 +61,17 @@ impl Times {
             route(&mut times, node, &source.to);
         }
         for (node, station) in &network.stations {
-            let all = [("service", &station.service), ("patience", &station.patience)];
+            let all =
+                [("service", &station.service), ("patience", &station.patience), ("setup", &station.setup)];
             for (what, law) in all.into_iter().filter_map(|(what, law)| Some((what, law.as_ref()?))) {
                 times.law(|| format!("`{node}`: the {what}"), law);
             }
-            for (what, laws) in [("service", &station.service_of), ("patience", &station.patience_of)] {
+            let by_class = [
+                ("service", &station.service_of),
+                ("patience", &station.patience_of),
+                ("setup", &station.setup_of),
+            ];
+            for (what, laws) in by_class {
                 for (class, law) in laws {
                     times.law(|| format!("`{node}`: the {what} of `{class}`"), law);
                 }

@@ -27,6 +27,20 @@ pub enum Route {
         /// Their names.
         shortest: Vec<String>,
     },
+    /// To the one of two stations at random, of several, that has fewer customers. Networks with
+    /// this and the next choice run as [process models](crate::process::NetworkProcess).
+    ShortestOf {
+        /// Their names.
+        shortest: Vec<String>,
+        /// How many are compared: 2.
+        of: u32,
+    },
+    /// To the station with the least work: the time until a customer that joins is served. All have
+    /// one server that serves in the order of arrival without interruption.
+    LeastWork {
+        /// Their names.
+        least_work: Vec<String>,
+    },
 }
 
 /// A route to another node.
@@ -174,6 +188,8 @@ impl<'de> Deserialize<'de> for Route {
                 struct Choices {
                     in_turn: Option<Vec<String>>,
                     shortest: Option<Vec<String>>,
+                    least_work: Option<Vec<String>>,
+                    of: Option<u32>,
                     // The fields of a link.
                     node: Option<String>,
                     probability: Option<f64>,
@@ -181,16 +197,28 @@ impl<'de> Deserialize<'de> for Route {
                     becomes: Option<String>,
                     travel: Option<Distribution>,
                 }
-                let Choices { in_turn, shortest, node, probability, class, becomes, travel } =
+                let Choices { in_turn, shortest, least_work, of, node, probability, class, becomes, travel } =
                     Choices::deserialize(MapAccessDeserializer::new(map))?;
                 let more = probability.is_some() || class.is_some() || becomes.is_some() || travel.is_some();
-                match (in_turn, shortest, node) {
+                let works = least_work.is_some();
+                let choices = [&in_turn, &shortest, &least_work].into_iter().flatten().count();
+                if of.is_some() && shortest.is_none() {
+                    return Err(de::Error::custom("`of` belongs to `shortest`"));
+                }
+                match (in_turn, shortest.or(least_work), node) {
+                    _ if choices > 1 => Err(de::Error::custom(
+                        "`in_turn`, `shortest` and `least_work` exclude each other; use one",
+                    )),
                     (None, None, Some(node)) => Ok(Link { node, probability, class, becomes, travel }.into()),
-                    (Some(_), None, None) | (None, Some(_), None) if more => {
-                        Err(de::Error::custom("`in_turn` and `shortest` take names of nodes only"))
-                    }
+                    (Some(_), None, None) | (None, Some(_), None) if more => Err(de::Error::custom(
+                        "`in_turn`, `shortest` and `least_work` take names of nodes only",
+                    )),
                     (Some(in_turn), None, None) => Ok(Route::InTurn { in_turn }),
-                    (None, Some(shortest), None) => Ok(Route::Shortest { shortest }),
+                    (None, Some(least_work), None) if works => Ok(Route::LeastWork { least_work }),
+                    (None, Some(shortest), None) => Ok(match of {
+                        Some(of) => Route::ShortestOf { shortest, of },
+                        None => Route::Shortest { shortest },
+                    }),
                     (None, None, None) => Err(de::Error::missing_field("node`, `in_turn` or `shortest")),
                     _ => Err(de::Error::custom(
                         "`in_turn`, `shortest` and `node` exclude each other; use one of them",

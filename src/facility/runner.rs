@@ -10,7 +10,7 @@ use crate::pdes::{
 use crate::statistics::Experiment;
 use crate::time::Ticks;
 
-use super::compiled::{CompiledError, CompiledNetwork, DeviceNetwork, NativeNetwork, Recorded};
+use super::compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};
 use super::{Facility, FacilityError, FacilityOutput};
 
 /// Faults of a range up to which the next range is compiled, however many of its replications
@@ -114,9 +114,10 @@ impl<'g> Runner<'g> {
                 interpreter: Engine::new(gpu, build, options)?,
                 compiled: match options.mapping {
                     // (Not tried in browsers.)
-                    Mapping::Auto if !cfg!(target_arch = "wasm32") => {
-                        network.compiled(facility, |compiled| DeviceNetwork::uniform(gpu, compiled))
-                    }
+                    Mapping::Auto if !cfg!(target_arch = "wasm32") => network
+                        .compiled(facility, |compiled| {
+                            DeviceNetwork::with_form(gpu, compiled, Form::Uniform)
+                        }),
                     _ => None,
                 },
                 network,

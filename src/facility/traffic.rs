@@ -106,7 +106,8 @@ fn rates(
             let share = if node.calendar.is_empty() { 1.0 } else { node.average() };
             rows[number][size] = share * f64::from(batch) / interarrival.mean();
         }
-        for step in place.steps.iter().filter(|step| counts(node, place.class, &step.route)) {
+        for step in place.steps.iter().filter(|step| !step.reneges && counts(node, place.class, &step.route))
+        {
             if let Some(to) = step.to {
                 rows[to][number] -= step.route.probability;
             }

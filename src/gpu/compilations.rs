@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use web_time::Instant;
+
 thread_local! {
     /// Whether this thread recorded the first dispatch of a kernel and has not submitted it yet.
     /// One thread records and submits commands.
     static RECORDED: Cell<bool> = const { Cell::new(false) };
+    /// Whether no run waits for the compilations of this thread.
+    static IN_BACKGROUND: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether this thread recorded a first dispatch since the last call.
@@ -79,25 +83,51 @@ impl Drop for Compilation {
 /// Threads in which a driver is compiling.
 static COMPILING: AtomicU32 = AtomicU32::new(0);
 
-/// Whether a driver is compiling a kernel. That may take seconds, and no watcher of a run can stop
-/// it.
+/// Whether a run waits while a driver compiles a kernel. That may take seconds, and no watcher of
+/// the run can stop it.
 pub fn compiling() -> bool {
     COMPILING.load(Ordering::Relaxed) > 0
 }
 
-/// Guard: [`compiling`] is true while it lives.
-pub(super) struct Compiling(());
+/// Nanoseconds that runs have waited for compilations.
+static WAITED: AtomicU64 = AtomicU64::new(0);
+
+/// How long runs of this process have waited for compilations by drivers, so that rates can leave
+/// them out.
+pub fn compiled() -> Duration {
+    Duration::from_nanos(WAITED.load(Ordering::Relaxed))
+}
+
+/// Compiles kernels for which no run waits yet.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn in_background<T>(compile: impl FnOnce() -> T) -> T {
+    IN_BACKGROUND.set(true);
+    let compiled = compile();
+    IN_BACKGROUND.set(false);
+    compiled
+}
+
+/// Guard: [`compiling`] is true while it lives, and its time counts in [`compiled`], unless it is
+/// in the background.
+pub(super) struct Compiling {
+    begun: Option<Instant>,
+}
 
 impl Compiling {
     pub(super) fn begin() -> Self {
-        COMPILING.fetch_add(1, Ordering::Relaxed);
-        Self(())
+        let begun = (!IN_BACKGROUND.get()).then(Instant::now);
+        COMPILING.fetch_add(begun.is_some().into(), Ordering::Relaxed);
+        Self { begun }
     }
 }
 
 impl Drop for Compiling {
     fn drop(&mut self) {
-        COMPILING.fetch_sub(1, Ordering::Relaxed);
+        if let Some(begun) = self.begun {
+            COMPILING.fetch_sub(1, Ordering::Relaxed);
+            let waited = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            WAITED.fetch_add(waited, Ordering::Relaxed);
+        }
     }
 }
 

@@ -3,10 +3,13 @@
 mod submission;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::compilations::{Compilations, HOST_WAIT};
+#[cfg(not(target_arch = "wasm32"))]
+use super::disk_cache::{self, DiskCache};
 #[cfg(target_arch = "wasm32")]
 use super::pending_answers::PendingAnswers;
 use super::recipe::Built;
@@ -36,6 +39,8 @@ pub struct Gpu {
     subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
     compilations: Arc<Compilations>,
+    #[cfg(not(target_arch = "wasm32"))]
+    disk: Option<Arc<DiskCache>>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "browsers bound waits themselves"))]
     patience: Duration,
 }
@@ -91,6 +96,15 @@ impl Gpu {
     }
 
     async fn open_nth(number: u32) -> Result<Self, GpuError> {
+        #[cfg(target_arch = "wasm32")]
+        let folder = None;
+        #[cfg(not(target_arch = "wasm32"))]
+        let folder = disk_cache::folder();
+        Self::open_in(number, folder).await
+    }
+
+    /// The same with a folder for compiled kernels.
+    pub(super) async fn open_in(number: u32, folder: Option<PathBuf>) -> Result<Self, GpuError> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         // OpenGL drivers must be requested explicitly: compute on them is slow and faulty.
         descriptor.backends = wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY);
@@ -116,16 +130,18 @@ impl Gpu {
             max_compute_workgroup_storage_size: offered.max_compute_workgroup_storage_size.min(48 << 10),
             ..wgpu::Limits::default().or_worse_values_from(&offered)
         };
+        let of_cache = folder.as_ref().map_or(wgpu::Features::empty(), |_| wgpu::Features::PIPELINE_CACHE);
         let (device, queue) = adapter
             .request_device(&wgpu::DeviceDescriptor {
                 label: Some("eventhorizon"),
-                required_features: adapter.features() & WANTED,
+                required_features: adapter.features() & (WANTED | of_cache),
                 required_limits: required,
                 ..Default::default()
             })
             .await
             .map_err(|error| GpuError::NoDevice { adapter: named(info).name, reason: error.to_string() })?;
-        let gpu = Self::from_device(device, queue);
+        #[cfg_attr(target_arch = "wasm32", expect(unused_mut, reason = "browsers keep kernels themselves"))]
+        let mut gpu = Self::from_device(device, queue);
         let lost = Arc::clone(&gpu.lost);
         gpu.device.set_device_lost_callback(move |reason, message| {
             let _ = lost.set(format!("{reason:?}: {message}"));
@@ -133,6 +149,16 @@ impl Gpu {
         #[cfg(target_arch = "wasm32")]
         if gpu.has(wgpu::Features::SUBGROUP) {
             let _ = gpu.subgroups.set(gpu.probe_subgroups().await);
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let make = |descriptor: &wgpu::PipelineCacheDescriptor<'_>| {
+                // SAFETY: a check sum shows that the data is what `get_data` returned, and wgpu
+                // checks that it is of this adapter and driver.
+                gpu.catch("kernels on disk", |device| unsafe { device.create_pipeline_cache(descriptor) })
+            };
+            let folder = folder.filter(|_| gpu.has(wgpu::Features::PIPELINE_CACHE));
+            gpu.disk = folder.and_then(|folder| DiskCache::open(&folder, gpu.info(), make)).map(Arc::new);
         }
         log::info!("{gpu}");
         Ok(gpu)
@@ -163,6 +189,8 @@ impl Gpu {
             subgroups: Arc::default(),
             trusting: true,
             compilations: Arc::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            disk: None,
             patience: HOST_WAIT,
         }
     }
@@ -267,6 +295,13 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn uploads(&self) -> &Uploads {
         &self.uploads
+    }
+
+    /// The file of its compiled kernels, if there is one
+    /// ([`keep_kernels_in`](super::keep_kernels_in)).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn disk_cache(&self) -> Option<&DiskCache> {
+        self.disk.as_deref()
     }
 
     pub(super) fn built(&self) -> &Built {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::compilations::Dispatched;
+pub(crate) use build::{KernelBuild, build_together};
 
 /// A compute pipeline whose buffers are bound by their WGSL names. Clones share it.
 #[derive(Debug, Clone)]

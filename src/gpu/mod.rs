@@ -13,6 +13,8 @@ mod contract;
 mod dedicated;
 mod depth;
 mod device;
+#[cfg(not(target_arch = "wasm32"))]
+mod disk_cache;
 mod error;
 mod idle;
 mod kernel;
@@ -39,13 +41,15 @@ mod words;
 pub use buffer::Buffer;
 pub(crate) use buffer::{Download, copy};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use compilations::HOST_WAIT;
+pub(crate) use compilations::{HOST_WAIT, in_background};
 pub(crate) use contract::{Allowed, Declaration, MOST_KEPT};
 #[cfg(test)]
 pub(crate) use device::CALLS;
 pub use device::{Gpu, Submission};
+#[cfg(not(target_arch = "wasm32"))]
+pub use disk_cache::{DiskCache, keep_kernels_in};
 pub use error::{GpuError, LinkError};
-pub(crate) use kernel::Bindings;
+pub(crate) use kernel::{Bindings, KernelBuild, build_together};
 pub(crate) use layout::{Field, is_words, values_of};
 pub use pace::Verdict;
 pub use plan::Plan;
@@ -60,7 +64,7 @@ pub(crate) use upload::{Flow, Upload};
 
 // Kernels for the program, the benchmarks and the tests of this workspace.
 #[doc(hidden)]
-pub use compilations::compiling;
+pub use compilations::{compiled, compiling};
 #[doc(hidden)]
 pub use kernel::Kernel;
 #[doc(hidden)]

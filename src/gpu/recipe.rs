@@ -85,6 +85,13 @@ impl Built {
         kernels.get(&kind)?.get(recipe).cloned()
     }
 
+    /// Whether the kernel of a recipe is built, with any run-time checks.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn has(&self, features: wgpu::Features, recipe: &Recipe) -> bool {
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.iter().any(|(kind, kernels)| kind.0 == features && kernels.contains_key(recipe))
+    }
+
     /// Caches a kernel.
     pub(super) fn keep(&self, kind: Kind, recipe: &Recipe, kernel: &Kernel) {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);

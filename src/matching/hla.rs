@@ -3,7 +3,9 @@
 //!
 //! Federates own regions. A federate *subscribes* to an object class with a region; an object's
 //! updates are *associated* with regions. An update of an object goes to every other federate that
-//! subscribed to the object's class with a region that overlaps one of the object's.
+//! subscribed to the object's class with a region that overlaps one of the object's. Both may be
+//! limited to one attribute. An interaction goes to the other federates that subscribed to its
+//! class with a region that overlaps the one it is sent with.
 //!
 //! ```
 //! use eventhorizon::gpu::Gpu;
@@ -61,7 +63,8 @@ pub struct Service<const D: usize> {
     /// The upper bound of each dimension.
     dimensions: [u32; D],
     regions: BTreeMap<RegionHandle, RegionUse<D>>,
-    objects: Vec<Object>,
+    /// By handle; deleted ones are `None`.
+    objects: Vec<Option<Object>>,
     /// Bounds that wait for the commit.
     modified: BTreeMap<RegionHandle, Region<u32, D>>,
     next: u64,
@@ -110,15 +113,28 @@ impl<const D: usize> Moving<D> {
 struct RegionUse<const D: usize> {
     row: u32,
     bounds: Region<u32, D>,
-    subscribers: BTreeSet<(Federate, u32)>,
-    objects: BTreeSet<ObjectHandle>,
+    subscribers: BTreeSet<(Federate, Interest)>,
+    /// Objects, with the attribute that the region is for, or `None` for all.
+    objects: BTreeSet<(ObjectHandle, Option<u32>)>,
+    /// Whether an interaction was sent with it.
+    sends: bool,
+}
+
+/// What a federate subscribed to with a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Interest {
+    /// A class of objects, with one attribute, or `None` for all.
+    Objects(u32, Option<u32>),
+    /// A class of interactions.
+    Interactions(u32),
 }
 
 #[derive(Debug)]
 struct Object {
     owner: Federate,
     class: u32,
-    regions: BTreeSet<RegionHandle>,
+    /// With the attribute that each is for, or `None` for all.
+    regions: BTreeSet<(RegionHandle, Option<u32>)>,
 }
 
 impl<const D: usize> Service<D> {
@@ -165,7 +181,8 @@ impl<const D: usize> Service<D> {
             u32::try_from(self.rows.len() - 1).expect("fewer than 2^32 regions")
         });
         self.rows[row as usize] = Some(handle);
-        let usage = RegionUse { row, bounds, subscribers: BTreeSet::new(), objects: BTreeSet::new() };
+        let (subscribers, objects) = (BTreeSet::new(), BTreeSet::new());
+        let usage = RegionUse { row, bounds, subscribers, objects, sends: false };
         self.regions.insert(handle, usage);
         Ok(handle)
     }
@@ -181,7 +198,10 @@ impl<const D: usize> Service<D> {
             return Err(MatchingError::RegionInUse { region: region.0 });
         }
         // The device's row is empty or among `changed`, because the region is not used.
-        let row = usage.row;
+        let (row, sends) = (usage.row, usage.sends);
+        if sends {
+            self.changed.insert(row);
+        }
         self.regions.remove(&region);
         self.modified.remove(&region);
         self.rows[row as usize] = None;
@@ -237,8 +257,24 @@ impl<const D: usize> Service<D> {
     /// Beyond 2^32 objects.
     pub fn register_object_instance(&mut self, owner: Federate, class: u32) -> ObjectHandle {
         let handle = u32::try_from(self.objects.len()).expect("fewer than 2^32 objects");
-        self.objects.push(Object { owner, class, regions: BTreeSet::new() });
+        self.objects.push(Some(Object { owner, class, regions: BTreeSet::new() }));
         ObjectHandle(handle)
+    }
+
+    /// *Delete object instance*, with its associations. Its handle stays unknown.
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`].
+    pub fn delete_object_instance(&mut self, object: ObjectHandle) -> Result<(), MatchingError> {
+        let regions = std::mem::take(&mut self.object(object)?.regions);
+        for (region, attribute) in regions {
+            let usage = self.region(region)?;
+            usage.objects.remove(&(object, attribute));
+            let row = usage.row;
+            self.changed.insert(row);
+        }
+        self.objects[object.0 as usize] = None;
+        Ok(())
     }
 
     /// *Associate regions for updates*: the object's updates concern this region.
@@ -246,23 +282,54 @@ impl<const D: usize> Service<D> {
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
     pub fn associate(&mut self, object: ObjectHandle, region: RegionHandle) -> Result<(), MatchingError> {
-        self.object(object)?;
-        let usage = self.region(region)?;
-        usage.objects.insert(object);
-        let row = usage.row;
-        self.object(object)?.regions.insert(region);
-        self.changed.insert(row);
-        Ok(())
+        self.set_association(object, None, region, true)
     }
 
-    /// *Unassociate regions for updates*.
+    /// [`Service::associate`] for updates of one attribute, numbered by the caller.
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`].
+    pub fn associate_attribute(
+        &mut self,
+        object: ObjectHandle,
+        attribute: u32,
+        region: RegionHandle,
+    ) -> Result<(), MatchingError> {
+        self.set_association(object, Some(attribute), region, true)
+    }
+
+    /// *Unassociate regions for updates*: ends [`Service::associate`].
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
     pub fn unassociate(&mut self, object: ObjectHandle, region: RegionHandle) -> Result<(), MatchingError> {
-        self.object(object)?.regions.remove(&region);
+        self.set_association(object, None, region, false)
+    }
+
+    /// Ends [`Service::associate_attribute`].
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`].
+    pub fn unassociate_attribute(
+        &mut self,
+        object: ObjectHandle,
+        attribute: u32,
+        region: RegionHandle,
+    ) -> Result<(), MatchingError> {
+        self.set_association(object, Some(attribute), region, false)
+    }
+
+    fn set_association(
+        &mut self,
+        object: ObjectHandle,
+        attribute: Option<u32>,
+        region: RegionHandle,
+        is_on: bool,
+    ) -> Result<(), MatchingError> {
+        self.region(region)?;
+        set(&mut self.object(object)?.regions, (region, attribute), is_on);
         let usage = self.region(region)?;
-        usage.objects.remove(&object);
+        set(&mut usage.objects, (object, attribute), is_on);
         let row = usage.row;
         self.changed.insert(row);
         Ok(())
@@ -279,14 +346,38 @@ impl<const D: usize> Service<D> {
         class: u32,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
-        let usage = self.region(region)?;
-        usage.subscribers.insert((federate, class));
-        let row = usage.row;
-        self.changed.insert(row);
-        Ok(())
+        self.set_subscription(federate, Interest::Objects(class, None), region, true)
     }
 
-    /// *Unsubscribe object class attributes with regions*.
+    /// [`Service::subscribe`] for updates of one attribute.
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`].
+    pub fn subscribe_attribute(
+        &mut self,
+        federate: Federate,
+        class: u32,
+        attribute: u32,
+        region: RegionHandle,
+    ) -> Result<(), MatchingError> {
+        self.set_subscription(federate, Interest::Objects(class, Some(attribute)), region, true)
+    }
+
+    /// *Subscribe interaction class with regions*: the federate wants interactions of that class
+    /// that are sent with a region that overlaps this one.
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`].
+    pub fn subscribe_interaction(
+        &mut self,
+        federate: Federate,
+        class: u32,
+        region: RegionHandle,
+    ) -> Result<(), MatchingError> {
+        self.set_subscription(federate, Interest::Interactions(class), region, true)
+    }
+
+    /// *Unsubscribe object class attributes with regions*: ends [`Service::subscribe`].
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
@@ -296,15 +387,52 @@ impl<const D: usize> Service<D> {
         class: u32,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
+        self.set_subscription(federate, Interest::Objects(class, None), region, false)
+    }
+
+    /// Ends [`Service::subscribe_attribute`].
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`].
+    pub fn unsubscribe_attribute(
+        &mut self,
+        federate: Federate,
+        class: u32,
+        attribute: u32,
+        region: RegionHandle,
+    ) -> Result<(), MatchingError> {
+        self.set_subscription(federate, Interest::Objects(class, Some(attribute)), region, false)
+    }
+
+    /// *Unsubscribe interaction class with regions*.
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`].
+    pub fn unsubscribe_interaction(
+        &mut self,
+        federate: Federate,
+        class: u32,
+        region: RegionHandle,
+    ) -> Result<(), MatchingError> {
+        self.set_subscription(federate, Interest::Interactions(class), region, false)
+    }
+
+    fn set_subscription(
+        &mut self,
+        federate: Federate,
+        interest: Interest,
+        region: RegionHandle,
+        is_on: bool,
+    ) -> Result<(), MatchingError> {
         let usage = self.region(region)?;
-        usage.subscribers.remove(&(federate, class));
+        set(&mut usage.subscribers, (federate, interest), is_on);
         let row = usage.row;
         self.changed.insert(row);
         Ok(())
     }
 
     /// The federates that must receive an update of this object, in the order of their numbers,
-    /// without the owner.
+    /// without the owner: of any of its attributes.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] if the device fails.
@@ -318,18 +446,110 @@ impl<const D: usize> Service<D> {
     /// # Errors
     /// As [`Service::recipients`].
     pub async fn recipients_async(&mut self, object: ObjectHandle) -> Result<Vec<Federate>, MatchingError> {
+        self.recipients_among(object, None).await
+    }
+
+    /// The federates that must receive an update of one attribute of this object: both the object's
+    /// region and the subscription are for this attribute, or for all.
+    ///
+    /// # Errors
+    /// As [`Service::recipients`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn recipients_of_attribute(
+        &mut self,
+        object: ObjectHandle,
+        attribute: u32,
+    ) -> Result<Vec<Federate>, MatchingError> {
+        pollster::block_on(self.recipients_of_attribute_async(object, attribute))
+    }
+
+    /// [`Service::recipients_of_attribute`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Service::recipients`].
+    pub async fn recipients_of_attribute_async(
+        &mut self,
+        object: ObjectHandle,
+        attribute: u32,
+    ) -> Result<Vec<Federate>, MatchingError> {
+        self.recipients_among(object, Some(attribute)).await
+    }
+
+    async fn recipients_among(
+        &mut self,
+        object: ObjectHandle,
+        updated: Option<u32>,
+    ) -> Result<Vec<Federate>, MatchingError> {
         self.match_changed().await?;
         let Object { owner, class, regions } = &*self.object(object)?;
         let (owner, class, regions) = (*owner, *class, regions.clone());
         let mut federates = BTreeSet::new();
-        let rows = regions.iter().filter_map(|region| Some(self.regions.get(region)?.row));
-        for row in rows.filter_map(|row| self.overlaps.get(&row)).flatten() {
-            let subscribers = self.region_in(*row).map(|usage| &usage.subscribers);
-            let interested = subscribers.into_iter().flatten().filter(|(_, wanted)| *wanted == class);
-            federates.extend(interested.map(|(federate, _)| *federate));
+        for (region, associated) in regions {
+            // Of the updated attributes, those that this region is for; `None` for all.
+            let concerned = match (updated, associated) {
+                (Some(updated), Some(associated)) if updated != associated => continue,
+                (one, other) => one.or(other),
+            };
+            let wants = |interest| match interest {
+                Interest::Objects(wanted, attribute) => {
+                    wanted == class && (attribute.is_none() || concerned.is_none() || attribute == concerned)
+                }
+                Interest::Interactions(_) => false,
+            };
+            federates.extend(self.subscribers_of(region, wants));
         }
         federates.remove(&owner);
         Ok(federates.into_iter().collect())
+    }
+
+    /// *Send interaction with regions*: the federates that must receive an interaction of this
+    /// class, in the order of their numbers, without the sender. The first interaction with a
+    /// region matches it, later ones look it up.
+    ///
+    /// # Errors
+    /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] if the device fails.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn send_interaction(
+        &mut self,
+        sender: Federate,
+        class: u32,
+        region: RegionHandle,
+    ) -> Result<Vec<Federate>, MatchingError> {
+        pollster::block_on(self.send_interaction_async(sender, class, region))
+    }
+
+    /// [`Service::send_interaction`] without blocking.
+    ///
+    /// # Errors
+    /// As [`Service::send_interaction`].
+    pub async fn send_interaction_async(
+        &mut self,
+        sender: Federate,
+        class: u32,
+        region: RegionHandle,
+    ) -> Result<Vec<Federate>, MatchingError> {
+        let usage = self.region(region)?;
+        let (row, was_sent) = (usage.row, std::mem::replace(&mut usage.sends, true));
+        if !was_sent {
+            self.changed.insert(row);
+        }
+        self.match_changed().await?;
+        let wants = |interest| interest == Interest::Interactions(class);
+        let mut federates: BTreeSet<_> = self.subscribers_of(region, wants).collect();
+        federates.remove(&sender);
+        Ok(federates.into_iter().collect())
+    }
+
+    /// The federates with such an interest and a region that overlaps this one.
+    fn subscribers_of(
+        &self,
+        region: RegionHandle,
+        wants: impl Fn(Interest) -> bool,
+    ) -> impl Iterator<Item = Federate> {
+        let row = self.regions.get(&region).map(|usage| usage.row);
+        let rows = row.and_then(|row| self.overlaps.get(&row)).into_iter().flatten();
+        let subscribers = rows.filter_map(|&row| self.region_in(row)).flat_map(|usage| &usage.subscribers);
+        subscribers.filter(move |(_, interest)| wants(*interest)).map(|(federate, _)| *federate)
     }
 
     fn bounds(&self, ranges: [(u32, u32); D]) -> Result<Region<u32, D>, MatchingError> {
@@ -353,7 +573,7 @@ impl<const D: usize> Service<D> {
 
     fn object(&mut self, object: ObjectHandle) -> Result<&mut Object, MatchingError> {
         let unknown = MatchingError::UnknownHandle { kind: "object", handle: object.0.into() };
-        self.objects.get_mut(object.0 as usize).ok_or(unknown)
+        self.objects.get_mut(object.0 as usize).and_then(Option::as_mut).ok_or(unknown)
     }
 
     /// Updates the overlaps of regions with changed bounds or use.
@@ -377,7 +597,8 @@ impl<const D: usize> Service<D> {
             let usage = self.region_in(row);
             let bounds = |used: bool, usage: &RegionUse<D>| if used { usage.bounds } else { nowhere };
             let subscribed = usage.map_or(nowhere, |usage| bounds(!usage.subscribers.is_empty(), usage));
-            let associated = usage.map_or(nowhere, |usage| bounds(!usage.objects.is_empty(), usage));
+            let associated =
+                usage.map_or(nowhere, |usage| bounds(usage.sends || !usage.objects.is_empty(), usage));
             subscriptions.push((row, subscribed));
             updates.push((row, associated));
         }
@@ -401,4 +622,12 @@ impl<const D: usize> Service<D> {
         }
         Ok(())
     }
+}
+
+/// Inserts an item into a set, or removes it.
+fn set<T: Ord>(items: &mut BTreeSet<T>, item: T, is_in: bool) {
+    match is_in {
+        true => items.insert(item),
+        false => items.remove(&item),
+    };
 }

@@ -9,6 +9,8 @@
 //! | `module.rs` | parses and validates a text and lays out its block |
 //! | `machine/` | translates functions to machine code, by Cranelift |
 //! | `interpret/` | runs functions as trees of operations |
+//! | `wasm/` | prints these operations as WebAssembly, in browsers |
+//! | `host.rs` | functions that both kinds of code call |
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,27 +20,33 @@
 )]
 
 mod error;
+#[cfg(feature = "native")]
+mod host;
 mod interpret;
 #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
 mod machine;
 mod module;
 mod source;
+#[cfg(all(feature = "native", target_arch = "wasm32"))]
+use wasm as machine;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(all(feature = "native", target_arch = "wasm32"))]
+mod wasm;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use error::NativeError;
 use interpret::Interpreter;
-#[cfg(all(feature = "native", not(target_arch = "wasm32")))]
+#[cfg(feature = "native")]
 use machine::Machine;
 use module::{Layout, Parsed};
 
 /// How code runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Engine {
-    /// Translated to machine code.
+    /// Translated to machine code, in browsers to WebAssembly.
     #[default]
     Machine,
     /// Much slower, on every platform.
@@ -54,7 +62,7 @@ pub(crate) struct Code {
 
 #[derive(Debug)]
 enum Run {
-    #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
+    #[cfg(feature = "native")]
     Machine(Box<Machine>),
     Interpreter(Interpreter),
 }
@@ -71,11 +79,9 @@ impl Code {
         let source = parsed.source();
         let refused = |refused| parsed.refused(refused);
         let run = match engine {
-            #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
-            Engine::Machine => {
-                Run::Machine(Machine::new(&source, &handles).map_err(|e| e.at(refused))?.into())
-            }
-            #[cfg(not(all(feature = "native", not(target_arch = "wasm32"))))]
+            #[cfg(feature = "native")]
+            Engine::Machine => Run::Machine(Machine::new(&source, &handles, refused)?.into()),
+            #[cfg(not(feature = "native"))]
             Engine::Machine => return Err(module::platform("this build has no translator to machine code")),
             Engine::Interpreter => Run::Interpreter(Interpreter::new(&source, &handles).map_err(refused)?),
         };
@@ -90,8 +96,8 @@ impl Code {
     /// Memory that a call works on: variables with their initial values, nothing bound, no fuel.
     pub(crate) fn block(&self) -> Block {
         let stack = match &self.run {
-            #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
-            Run::Machine(_) => 0,
+            #[cfg(feature = "native")]
+            Run::Machine(machine) => machine.stack_bytes(),
             Run::Interpreter(interpreter) => interpreter.stack_bytes(),
         };
         Block::new(Arc::clone(&self.layout), stack)
@@ -118,14 +124,15 @@ impl Code {
     pub(crate) unsafe fn call(&self, block: &mut Block, entry: usize, arguments: &[u64]) -> u64 {
         debug_assert!(Arc::ptr_eq(&self.layout, &block.layout));
         let words = block.words.as_mut_ptr().cast::<u8>();
-        match &self.run {
-            // SAFETY: as the caller says; the block is laid out for this code.
-            #[cfg(all(feature = "native", not(target_arch = "wasm32")))]
-            Run::Machine(machine) => unsafe { machine.call(words, entry, arguments) },
-            // SAFETY: as above; the stack of the interpreter follows the variables.
-            Run::Interpreter(interpreter) => unsafe {
-                interpreter.call(words, words.add(self.layout.bytes), entry, arguments)
-            },
+        // SAFETY: as the caller says; the block is laid out for this code, and the stack follows
+        // the variables.
+        unsafe {
+            let stack = words.add(self.layout.bytes);
+            match &self.run {
+                #[cfg(feature = "native")]
+                Run::Machine(machine) => machine.call(words, stack, entry, arguments),
+                Run::Interpreter(interpreter) => interpreter.call(words, stack, entry, arguments),
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) use device::schema::Schema;
 #[doc(hidden)]
 pub use run::kernels::{handler_kernels, kernels, output_kernels};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use run::replicas::AnyEngine;
+pub use run::replicas::AnyEngine;
 pub(crate) use run::replicas::{CORES, Reports, WatchRuns, fingerprint_row, on_cores};
 pub use run::replicas::{
     CpuEngine, Engine, EngineOptions, ExperimentRun, Mapping, Results, RunResult, SequentialRun,

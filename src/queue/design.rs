@@ -115,8 +115,10 @@ const CB_PAR_16: Design = Design::cb_par("cb-par-16", &[("CB_LANES", 16)]);
 const CB_PAR_32: Design = Design::cb_par("cb-par-32", &[("CB_LANES", 32)]);
 const CB_PAR_64: Design = Design::cb_par("cb-par-64", &[("CB_LANES", 64)]);
 
+const CB_PAR_FRONT: Design = Design::cb_par("cb-par-front", &[("CB_LANES", 32), ("CB_BACKWARD", 0)]);
+
 /// All designs of this crate.
-const TABLE: [QueueDesign; 13] = [
+const TABLE: [QueueDesign; 14] = [
     QueueDesign::Heap,
     QueueDesign::Heap4,
     QueueDesign::Calendar,
@@ -130,6 +132,7 @@ const TABLE: [QueueDesign; 13] = [
     QueueDesign(&CB_PAR_16),
     QueueDesign(&CB_PAR_32),
     QueueDesign(&CB_PAR_64),
+    QueueDesign(&CB_PAR_FRONT),
 ];
 
 /// Designs that were removed, and what to use instead.
@@ -245,6 +248,10 @@ impl QueueDesign {
 
     /// CB-PAR with the paper's number of lanes, which the name `cb-par` selects.
     pub const CB_PAR: Self = Self::CbPar(Lanes::ThirtyTwo);
+
+    /// CB-PAR that begins at the earliest event: faster for messages in the near future. An LP's
+    /// own events enter from the back.
+    pub const CB_PAR_FRONT: Self = Self(&CB_PAR_FRONT);
 
     /// A design from outside this crate.
     #[doc(hidden)]
@@ -378,7 +385,7 @@ impl std::fmt::Display for UnknownQueue {
         let names = QueueDesign::ALL.map(QueueDesign::name).join(", ");
         write!(
             f,
-            "unknown queue design '{name}': expected one of {names}, or cb-par with -2, -4, -8, -16 or -64"
+            "unknown queue design '{name}': expected one of {names}, or cb-par with -2, -4, -8, -16, -64 or -front"
         )
     }
 }

@@ -280,6 +280,13 @@ impl<M: Model> Engine<M> {
         })
     }
 
+    /// Compiles the kernel of many replications.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn compile(&mut self) -> Result<(), ReplicationError> {
+        let shape = self.shape(MANY);
+        self.known(shape).map(|_| ())
+    }
+
     fn learn(&mut self, shape: Shape, jobs: u32, pace: Pace) {
         if let Some(known) = self.known.get_mut(&shape) {
             known.pace = Some((jobs, pace));

@@ -65,6 +65,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(not(target_arch = "wasm32"))]
+mod any;
 mod batch;
 mod cpu;
 mod engine;
@@ -84,6 +86,8 @@ mod structs;
 mod trial;
 mod work;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use any::AnyEngine;
 pub use batch::Batch;
 pub use cpu::CpuEngine;
 pub use engine::Engine;

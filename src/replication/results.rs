@@ -171,7 +171,7 @@ impl<O: Pod + Send + Sync> Results<O> {
 
 impl<O: Clone> Results<O> {
     /// Appends the replications that follow these.
-    fn append(&mut self, more: Self) -> Result<(), ReplicationError> {
+    pub(super) fn append(&mut self, more: Self) -> Result<(), ReplicationError> {
         let points = self.observations.len();
         let [old, new] = [&self.outputs, &more.outputs].map(|outputs| outputs.len() / points);
         let each = self.outputs.chunks_exact(old).zip(more.outputs.chunks_exact(new));

@@ -61,6 +61,12 @@ impl<S: Space> Engine<S> {
         Ok(Self { gpu: gpu.clone(), space: map, map: memory_map, options, kept: Mutex::default() })
     }
 
+    /// Compiles the kernels of its runs.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn compile(&self) -> Result<(), SearchError> {
+        Ok(self.map.compile(&self.gpu, self.shape()?, self.options.paths)?)
+    }
+
     /// The options that the engine was made with.
     pub fn options(&self) -> &Options {
         &self.options

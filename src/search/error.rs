@@ -288,6 +288,21 @@ pub enum SearchError {
 crate::text::debug_is_display!(SearchError);
 
 impl SearchError {
+    /// The same for a list that is a part of another one, after this number of its searches.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn after(mut self, before: u32) -> Self {
+        match &mut self {
+            Self::Overflow { search, .. }
+            | Self::Heuristic { search, .. }
+            | Self::OpenList { search, .. } => {
+                *search += before;
+            }
+            Self::Outside { search, .. } | Self::NoVertex { search, .. } => *search += before as usize,
+            _ => {}
+        }
+        self
+    }
+
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -90,6 +90,19 @@ pub struct Map {
     files: Files,
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+impl Map {
+    /// Compiles the kernels of searches, and of walks along paths if these are wanted.
+    pub(super) fn compile(&self, gpu: &Gpu, shape: Shape, paths: bool) -> Result<(), GpuError> {
+        search_kernel(gpu, shape, &self.files)?;
+        if paths {
+            // SAFETY: this kernel has no queue.
+            unsafe { trusted(gpu, &walking(&self.files))? };
+        }
+        Ok(())
+    }
+}
+
 /// The additional buffers for walks along paths, by their WGSL names.
 pub(super) type WalkMap = Vec<(&'static str, Buffer<u32>)>;
 

@@ -95,6 +95,8 @@
 //! the Floyd-Warshall algorithm.
 
 mod all_pairs;
+#[cfg(not(target_arch = "wasm32"))]
+mod any;
 mod engine;
 mod error;
 mod format;
@@ -113,6 +115,8 @@ mod run;
 mod space;
 
 pub use all_pairs::AllPairs;
+#[cfg(not(target_arch = "wasm32"))]
+pub use any::AnyEngine;
 pub use engine::Engine;
 pub use error::SearchError;
 pub use format::{

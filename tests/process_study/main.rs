@@ -3,14 +3,15 @@
 
 mod networks;
 mod over_time;
+mod pairs;
 mod saved;
 mod statements;
 
-use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::process::{CompiledProcess, ProcessError, ProcessModel, Study, StudyResults};
 use eventhorizon::statistics::theory::{ErlangA, Mm1};
 use eventhorizon::statistics::{Budget, Decision, Observations, Precision, Selection, Stopping};
+use eventhorizon::{Backend, OnDemand};
 
 fn compiled(text: &str) -> CompiledProcess {
     let model = ProcessModel::from_toml(text).and_then(|model| model.compile());
@@ -252,6 +253,14 @@ fn room_grows_and_changes_no_result() {
     assert_eq!((results.fingerprint, results.events), (on_gpu.fingerprint, on_gpu.events));
     let line = |observations: &Observations| observations.column("queue(server)").unwrap().values.clone();
     assert_eq!(line(&results.observations[0]), line(&on_gpu.observations[0]));
+    // From the CPU to the device after any number of replications.
+    for after in 0..=3 {
+        let device = OnDemand::from(gpu.clone()).handing_over_after(after);
+        let moved = compiled.study(&study).backend(Backend::Auto(&device)).run().unwrap();
+        assert_eq!(moved.adapter.is_some(), after < 3, "{after}");
+        assert_eq!((results.fingerprint, results.events), (moved.fingerprint, moved.events), "{after}");
+        assert_eq!(line(&results.observations[0]), line(&moved.observations[0]), "{after}");
+    }
     let full = failing(&text, &study.room(200)).to_string();
     for words in
         ["more than 200 entities", "replication 0 of seed 1", "the longest line is `queue(server)` with 1"]

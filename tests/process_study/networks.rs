@@ -12,30 +12,35 @@ fn network(text: &str) -> Network {
 }
 
 /// The report of a network as a process model.
-pub fn translated(network: &Network, study: &Study) -> Result<Report, ProcessError> {
+fn translated(network: &Network, study: &Study) -> Result<Report, ProcessError> {
     let process = NetworkProcess::new_unstable(network)?;
     let plan = process.study(study)?.allow_deadlock(false);
     let results = process.compiled().study(&plan).backend(Backend::Cpu).run()?;
     process.report(study, &results)
 }
 
-pub fn reported(text: &str, study: &Study) -> Report {
+fn reported(text: &str, study: &Study) -> Report {
     translated(&network(text), study).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-pub fn row<'r>(report: &'r Report, node: &str, class: Option<&str>, measure: Measure) -> &'r Row {
-    report.row(node, class, measure).unwrap_or_else(|| panic!("{node} {class:?} {measure}: not reported"))
+fn row<'r>(report: &'r Report, node: &str, class: Option<&str>, measure: Measure) -> &'r Row {
+    let all = || report.rows.iter().find(|row| class.is_none() && row.node == node && row.measure == measure);
+    // Of one class, there are no rows for all.
+    report
+        .row(node, class, measure)
+        .or_else(all)
+        .unwrap_or_else(|| panic!("{node} {class:?} {measure}: not reported"))
 }
 
 /// Checks that an interval of level 0.9999 contains a value, and is not too wide.
-pub fn agrees(report: &Report, (node, class, measure): (&str, Option<&str>, Measure), expected: f64) {
+fn agrees(report: &Report, (node, class, measure): (&str, Option<&str>, Measure), expected: f64) {
     let row = row(report, node, class, measure);
     let (lower, upper) = (row.lower.unwrap(), row.upper.unwrap());
     assert!(
         lower <= expected && expected <= upper,
         "{node} {class:?} {measure}: {expected}, {lower} to {upper}"
     );
-    assert!(upper - lower < 0.3 * expected.abs(), "{node} {class:?} {measure}: {lower} to {upper}");
+    assert!(upper - lower < 0.4 * expected.abs(), "{node} {class:?} {measure}: {lower} to {upper}");
 }
 
 fn plan(replications: u32, until: f64, warm_up: f64) -> Study {
@@ -56,7 +61,7 @@ sink.out = {}
 
 #[test]
 fn five_classes_agree_with_cobham() {
-    let report = reported(FIVE, &plan(64, 4000.0, 400.0));
+    let report = reported(FIVE, &plan(64, 12_000.0, 1000.0));
     let mut compared = 0;
     for row in report.rows.iter().filter(|row| row.theory.is_some()) {
         agrees(&report, (&row.node, row.class.as_deref(), row.measure), row.theory.unwrap());
@@ -64,7 +69,7 @@ fn five_classes_agree_with_cobham() {
     }
     // Five measures of five classes and of all at the desk, and what follows from them.
     assert!(compared >= 30, "{compared}");
-    // A quarter of the servers' time is of one class, and the shares add up.
+    // The shares of the server add up.
     let of = |class| row(&report, "desk", class, Measure::Utilisation).mean.unwrap();
     let classes: f64 = ["one", "two", "three", "four", "five"].iter().map(|class| of(Some(class))).sum();
     assert!((classes - of(None)).abs() < 1e-9);
@@ -205,6 +210,203 @@ to = "out"
     close(mean("out", Measure::Sojourn), (18.0 + 17.0) / 2.0);
 }
 
+/// M/M/2 with 1.5 arrivals in a mean service.
+const PAIR: &str = r#"
+name = "pair"
+classes = ["a", "b"]
+source.in_a = { interarrival = { exponential = 2 }, class = "a", to = "desk" }
+source.in_b = { interarrival = { exponential = 1 }, class = "b", to = "desk" }
+station.desk = { servers = 2, service = { exponential = 1 }, to = "out" }
+sink.out = {}
+"#;
+
+#[test]
+fn groups_with_all_skills_are_one_station() {
+    let pair = network(PAIR);
+    let mut groups = pair.clone();
+    let desk = &mut groups.stations["desk"];
+    desk.servers = 1;
+    *desk = desk.clone().with_group("first", 1, &["a", "b"]).with_group("second", 1, &["b", "a"]);
+    let study = Study::new(40, 2000.0, 200.0).seed(2);
+    let interpreted = pair.compile().unwrap().study(&study).backend(Backend::Cpu).run().unwrap();
+    compare("fifo", &interpreted, &translated(&groups, &study).unwrap());
+    let mut priority = pair;
+    priority.stations["desk"].discipline = Discipline::Priority;
+    groups.stations["desk"].discipline = Discipline::Priority;
+    let interpreted = priority.compile().unwrap().study(&study).backend(Backend::Cpu).run().unwrap();
+    compare("priority", &interpreted, &translated(&groups, &study).unwrap());
+}
+
+#[test]
+fn groups_with_one_skill_each_are_stations_of_their_own() {
+    let text = PAIR.replace(
+        "servers = 2",
+        r#"groups.a = { servers = 1, serves = ["a"] }, groups.b = { servers = 1, serves = ["b"], speed = 2 }"#,
+    );
+    let report = reported(&text, &plan(60, 3000.0, 300.0));
+    // Two M/M/1 with loads of one half.
+    agrees(&report, ("desk", Some("a"), Measure::Number), 1.0);
+    agrees(&report, ("desk", Some("b"), Measure::Number), 1.0);
+    agrees(&report, ("desk", Some("a"), Measure::Wait), 1.0);
+    agrees(&report, ("desk", Some("b"), Measure::Wait), 0.5);
+    agrees(&report, ("desk", None, Measure::Utilisation), 0.5);
+    // No group serves a class.
+    let none = text.replace(r#"["b"]"#, r#"["a"]"#);
+    let error = NetworkProcess::new(&network(&none)).unwrap_err().to_string();
+    assert!(error.contains("`b` customers reach `desk`") && error.contains("group"), "{error}");
+}
+
+#[test]
+fn customers_whose_patience_ends_go_to_another_node() {
+    let report = reported(
+        r#"
+name = "overflow"
+source.in = { interarrival = { exponential = 1 }, to = "desk" }
+station.desk = { service = { exponential = 1 }, patience = { exponential = 2 }, reneged_to = "machine", to = "out" }
+delay.machine = { time = { constant = 3 }, to = "out" }
+sink.out = {}
+"#,
+        &plan(60, 3000.0, 300.0),
+    );
+    // Erlang A with one server: n customers at the rate 1 to 1 + (n - 1) / 2.
+    let mut weights = vec![1.0];
+    for customers in 1..200 {
+        weights.push(weights[customers - 1] / (1.0 + 0.5 * (customers - 1) as f64));
+    }
+    let all: f64 = weights.iter().sum();
+    let waiting: f64 = weights.iter().enumerate().skip(1).map(|(n, w)| w * (n - 1) as f64).sum::<f64>() / all;
+    agrees(&report, ("desk", None, Measure::Queue), waiting);
+    agrees(&report, ("desk", None, Measure::Reneged), 0.5 * waiting);
+    agrees(&report, ("machine", None, Measure::Throughput), 0.5 * waiting);
+    agrees(&report, ("out", None, Measure::Throughput), 1.0);
+}
+
+#[test]
+fn setups_between_classes_take_their_share() {
+    let report = reported(
+        r#"
+name = "setups"
+classes = ["a", "b"]
+source.in_a = { interarrival = { exponential = 5 }, class = "a", to = "machine" }
+source.in_b = { interarrival = { exponential = 5 }, class = "b", to = "machine" }
+sink.out = {}
+[station.machine]
+service = { exponential = 1 }
+setup = { constant = 1 }
+setup_of.b = { uniform = [0, 1] }
+to = "out"
+"#,
+        &plan(60, 3000.0, 300.0),
+    );
+    // First come, first served: the classes are independent, so every second service has a setup.
+    agrees(&report, ("machine", Some("a"), Measure::Utilisation), 0.2 * (1.0 + 0.5 * 1.0));
+    agrees(&report, ("machine", Some("b"), Measure::Utilisation), 0.2 * (1.0 + 0.5 * 0.5));
+}
+
+#[test]
+fn a_region_bounds_its_nodes_together() {
+    let report = reported(
+        r#"
+name = "region"
+source.in = { interarrival = { exponential = 1 }, to = "first" }
+delay.first = { time = { exponential = 0.5 }, to = "second" }
+delay.second = { time = { exponential = 1 }, to = "out" }
+region.both = { nodes = ["first", "second"], capacity = 2 }
+sink.out = {}
+"#,
+        &plan(60, 4000.0, 400.0),
+    );
+    // Those inside are an M/G/2 with a load of 1.5 in all.
+    agrees(&report, ("first", None, Measure::Number), 0.5);
+    agrees(&report, ("second", None, Measure::Number), 1.0);
+    // One of them alone, with exponential times, is an M/M/2.
+    let alone = r#"
+name = "alone"
+source.in = { interarrival = { exponential = 1 }, to = "first" }
+delay.first = { time = { exponential = 1.5 }, to = "out" }
+region.one = { nodes = ["first"], capacity = 2 }
+sink.out = {}
+"#;
+    let report = reported(alone, &plan(60, 4000.0, 400.0));
+    let waiting = 1.5 * 1.5 * 1.5 / (4.0 - 1.5 * 1.5);
+    let whole = report.rows.iter().find(|row| row.node == "(network)").unwrap();
+    assert!(whole.lower.unwrap() < 1.5 + waiting && 1.5 + waiting < whole.upper.unwrap(), "{whole:?}");
+    agrees(&report, ("out", None, Measure::Sojourn), 1.5 + waiting);
+}
+
+#[test]
+fn the_least_work_of_several_lines_is_one_line_for_all() {
+    let text = r#"
+name = "least"
+source.in = { interarrival = { exponential = 1 }, to = { least_work = ["one", "two"] } }
+station.one = { service = { exponential = 1.5 }, to = "out" }
+station.two = { service = { exponential = 1.5 }, to = "out" }
+sink.out = {}
+"#;
+    let report = reported(text, &plan(60, 4000.0, 400.0));
+    // Each customer begins as early as in the line of an M/M/2.
+    let waiting = 1.5 * 1.5 * 1.5 / (4.0 - 1.5 * 1.5);
+    agrees(&report, ("out", None, Measure::Sojourn), 1.5 + waiting);
+    // Of two lines, two at random are all.
+    let of_two =
+        text.replace(r#"{ least_work = ["one", "two"] }"#, r#"{ shortest = ["one", "two"], of = 2 }"#);
+    let shortest = network(&of_two.replace(", of = 2", ""));
+    let study = Study::new(60, 2000.0, 200.0).seed(2);
+    let interpreted = shortest.compile().unwrap().study(&study).backend(Backend::Cpu).run().unwrap();
+    let translated = translated(&network(&of_two), &study).unwrap();
+    let of = |report: &Report| row(report, "out", None, Measure::Sojourn).clone();
+    let (one, two) = (of(&interpreted), of(&translated));
+    let allowed = 3.0 * one.half_width.unwrap().hypot(two.half_width.unwrap());
+    assert!((one.mean.unwrap() - two.mean.unwrap()).abs() < allowed, "{one:?} {two:?}");
+}
+
+#[test]
+fn priorities_that_age_lie_between_priorities_and_the_order_of_arrival() {
+    let wait = |aging: &str, class: &str| {
+        let text = PAIR.replace("servers = 2,", &format!(r#"servers = 2, discipline = "priority", {aging}"#));
+        row(&reported(&text, &plan(40, 3000.0, 300.0)), "desk", Some(class), Measure::Wait).mean.unwrap()
+    };
+    let [none, slow, fast] =
+        ["", "aging = 2,", "aging = 0.0001,"].map(|aging| ["a", "b"].map(|class| wait(aging, class)));
+    assert!(none[0] < 0.9 * slow[0] && slow[0] < 0.9 * fast[0], "{none:?} {slow:?} {fast:?}");
+    assert!(none[1] > slow[1] && slow[1] > fast[1], "{none:?} {slow:?} {fast:?}");
+    // Nearly first come, first served: both wait as long.
+    assert!((fast[0] / fast[1] - 1.0).abs() < 0.05, "{fast:?}");
+    // Kleinrock's conservation law.
+    let work = |[a, b]: [f64; 2]| 0.5 * a + b;
+    assert!((work(none) / work(fast) - 1.0).abs() < 0.05 && (work(slow) / work(fast) - 1.0).abs() < 0.05);
+}
+
+/// Arrivals at 10, 30 …, services of 6, no server from 12 to 20 and so on.
+const SHIFTS: &str = r#"
+name = "shifts"
+source.in = { interarrival = { constant = 10 }, to = "desk" }
+sink.out = {}
+[station.desk]
+service = { constant = 6 }
+schedule = [{ lasts = 12, servers = 1 }, { lasts = 8, servers = 0 }]
+shift = "preempt"
+to = "out"
+"#;
+
+#[test]
+fn shifts_end_with_interrupted_services() {
+    let sojourn = |interrupted: &str| {
+        let text = SHIFTS.replace(r#"shift = "preempt""#, &format!("shift = \"preempt\"\n{interrupted}"));
+        let report = reported(&text, &Study::new(2, 31.0, 0.0));
+        row(&report, "desk", None, Measure::Sojourn).mean.unwrap()
+    };
+    let close = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{value} {expected}");
+    // The first from 10 to 12 and 20 to 24, the second from 24 to 30.
+    close(sojourn(""), (14.0 + 10.0) / 2.0);
+    // Again from 20 to 26; the second from 26 on is interrupted at 32.
+    close(sojourn("interrupted = \"repeat\""), 16.0);
+    close(sojourn("interrupted = \"restart\""), 16.0);
+    // Completed, from 10 to 16: the schedule of the network form.
+    let finished = network(&SHIFTS.replace("shift = \"preempt\"\n", ""));
+    assert!(finished.compile_unstable().is_ok());
+}
+
 #[test]
 fn times_of_a_list_are_the_arrivals_of_each_class() {
     let text = r#"
@@ -254,7 +456,8 @@ fn rates_of_any_renewal_source_slow_its_clock() {
     // Constant times: arrivals are the whole times of a clock that runs at the rate of the day.
     let text = r#"
 name = "day"
-source.in = { interarrival = { constant = 2 }, rates = [{ lasts = 10, factor = 1 }, { lasts = 10, factor = 0 }, { lasts = 20, factor = 0.5 }], to = "out" }
+source.in = { interarrival = { constant = 2 }, rates = [{ lasts = 10, factor = 1 }, { lasts = 10, factor = 0 }, { lasts = 20, factor = 0.5 }], to = "stay" }
+delay.stay = { time = { constant = 1 }, to = "out" }
 sink.out = {}
 "#;
     // The clock is at 20 after each 40 units: 10 arrivals of 2.

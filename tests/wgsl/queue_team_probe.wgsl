@@ -73,7 +73,12 @@ fn probe(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) 
             let inserting = n < cb_count;
             var event: Item;
             if inserting { event = queue_events[queue_spare(0u)]; }
-            cb_team_insert(inserting, event, met.most_held + n);
+            // From the front, a second event at `queue_spare` may be overwritten.
+            if CB_BACKWARD || met.most_count > 1u {
+                cb_team_insert(inserting, event, met.most_held + n);
+            } else {
+                cb_team_insert_front(inserting, event, met.most_held + n);
+            }
         }
         if leads && (kind == 0u || kind == 4u) {
             results[q * shape.w + i] = words_item(vec4<u32>(u32(inserts == asked), queue_size(), 0u, 0u));

@@ -8,15 +8,15 @@
 #![cfg(target_arch = "wasm32")]
 
 mod draw;
-mod interpreted;
 mod maze;
+mod on_cpu;
 mod playground;
 mod regions;
 mod replications;
 mod torus;
 
-pub use interpreted::InterpretedTorus;
 pub use maze::Maze;
+pub use on_cpu::CpuTorus;
 pub use playground::{Playground, check};
 pub use regions::Moving;
 pub use replications::Replications;

@@ -23,7 +23,6 @@ pub struct Replications {
 
 enum Runs {
     Gpu(Box<Engine<Mm1>>),
-    /// The model's WGSL, interpreted.
     Cpu(CpuEngine<Mm1>),
 }
 

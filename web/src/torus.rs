@@ -217,7 +217,7 @@ impl Torus {
     }
 }
 
-/// The most events that the sequential engine repeats: it interprets the WGSL here, which is slow.
+/// The most events that the sequential engine repeats: it has one core here.
 const CHECKED: u64 = 200_000;
 
 /// An end of the run, or of its first events.

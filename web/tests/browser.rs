@@ -16,6 +16,7 @@ use eventhorizon::pdes::{
     self, Capacity, CpuModel, CpuSimulation, EngineOptions, Model, Options, Simulation, SimulationError,
     Until,
 };
+use eventhorizon::process::{self, ProcessModel};
 use eventhorizon::random::Stream;
 use eventhorizon::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping};
 use eventhorizon::search::{self, Grid, reference::AStar};
@@ -49,7 +50,7 @@ async fn run<M: Model>(gpu: &Gpu, model: &M, options: Options, until: Until) -> 
     (progress.events, simulation.fingerprint_async().await.unwrap().to_string())
 }
 
-/// The same from the sequential engine, in Rust: WGSL is interpreted here.
+/// The same from the sequential engine, with the model's functions in Rust.
 fn meant<M: CpuModel>(model: &M, seed: u64, until: Until) -> (u64, String) {
     let mut simulation = CpuSimulation::in_rust(model, Options::default().seed(seed)).unwrap();
     let events = simulation.run(until).unwrap().events;
@@ -83,7 +84,7 @@ async fn queues_grow() {
     let narrow = Like(model, model.source(), Capacity { queue: 2, mailbox: 1 });
     let found = run(&gpu, &narrow, Options::default().seed(3), until).await;
     assert_eq!(found, meant(&Reference(model), 3, until));
-    // The WGSL, interpreted.
+    // The WGSL on the CPU.
     let mut simulation = CpuSimulation::new(&model, Options::default().seed(3)).unwrap();
     assert_eq!(simulation.run(until).unwrap().events, found.0);
     assert_eq!(simulation.fingerprint().to_string(), found.1);
@@ -343,7 +344,7 @@ async fn a_lost_device_is_an_error() {
 /// The panels of the page.
 mod page {
     use super::*;
-    use eventhorizon_web::{InterpretedTorus, Maze, Moving, Replications, Settings};
+    use eventhorizon_web::{CpuTorus, Maze, Moving, Replications, Settings};
 
     #[wasm_bindgen_test]
     async fn panels_go_on() {
@@ -378,7 +379,7 @@ mod page {
         let (expected, found) = (on_gpu.more(64).await.ok().unwrap(), on_cpu.more(64).await.ok().unwrap());
         assert_eq!((found.fingerprint, found.values), (expected.fingerprint, expected.values));
         let settings = Settings { model: "phold".to_owned(), side: 16, ..Settings::new() };
-        let mut torus = InterpretedTorus::new(settings.clone()).ok().unwrap();
+        let mut torus = CpuTorus::new(settings.clone()).ok().unwrap();
         let frames = [(); 3].map(|()| torus.frame().ok().unwrap().events);
         assert!(frames[0] > 0.0 && frames.is_sorted());
         assert_eq!(torus.picture().len(), 16 * 16 * 4);
@@ -388,5 +389,49 @@ mod page {
         let until = Until::time(Ticks::new(checked.until));
         let expected = meant(&Reference(model.unwrap()), settings.seed.into(), until);
         assert_eq!((frames[2] as u64, checked.fingerprint), expected);
+    }
+}
+
+/// Models as WebAssembly made from their WGSL, against the interpreter.
+#[wasm_bindgen_test]
+fn code_does_what_the_interpreter_does() {
+    fn both<M: Model>(name: &str, model: &M, until: Until) {
+        let run = |mut simulation: CpuSimulation<'_, M>| {
+            let begun = web_time::Instant::now();
+            let events = simulation.run(until).unwrap().events;
+            (simulation.fingerprint().to_string(), events, begun.elapsed().as_secs_f64())
+        };
+        let options = || Options::default().seed(5);
+        let (found, events, seconds) = run(CpuSimulation::new(model, options()).unwrap());
+        let (expected, all, slow) = run(CpuSimulation::interpreted(model, options()).unwrap());
+        console_log!("{name}: {events} events; {:.1} times the interpreter", slow / seconds);
+        assert_eq!((found, events), (expected, all), "{name}");
+    }
+    let phold = Phold::new(64, 16, 0.1, 10.0, Resolution::default()).unwrap();
+    both("phold", &phold, Until::time(ticks(100.0)));
+    for (name, text) in [
+        ("clinic", include_str!("../../examples/networks/clinic.toml")),
+        ("shop", include_str!("../../examples/networks/shop.toml")),
+        ("call_centre", include_str!("../../examples/networks/call_centre.toml")),
+    ] {
+        let facility = Network::from_toml(text).unwrap().compile().unwrap();
+        both(name, &facility, Until { events: 5_000, ..Until::time(ticks(500.0)) });
+    }
+}
+
+/// Process models without WebGPU: fingerprints of `process FILE --replications 2 --seed 1 --until
+/// 600 --warm-up 50` natively.
+#[wasm_bindgen_test]
+async fn process_models_have_the_fingerprints_of_native_runs() {
+    for (text, fingerprint) in [
+        (include_str!("../../examples/processes/bank.toml"), "52804088b9041c12"),
+        (include_str!("../../examples/processes/emergency.toml"), "26f9563fbf830732"),
+    ] {
+        let model = ProcessModel::from_toml(text).unwrap().compile().unwrap();
+        let study = process::Study::new(2, 600.0, 50.0).seed(1);
+        let begun = web_time::Instant::now();
+        let results = model.study(&study).run_async().await.unwrap();
+        console_log!("{}: {:.3} s", model.model().name, begun.elapsed().as_secs_f64());
+        assert_eq!(format!("{:016x}", results.fingerprint), fingerprint, "{}", model.model().name);
     }
 }

@@ -247,7 +247,7 @@ function start() {
 function startOnCpu(why) {
   onCpu = true;
   note.className = 'wrong';
-  note.textContent = `${why} The first two panels interpret their models on the CPU, the others need WebGPU. Chrome and Edge have it from 113 on, Safari from 26, `
+  note.textContent = `${why} The first two panels run on the CPU, the others need WebGPU. Chrome and Edge have it from 113 on, Safari from 26, `
     + 'Firefox from 141 on some systems; the page must come from https or localhost, and hardware acceleration must be on.';
   // The check would repeat the run in the same way.
   document.querySelectorAll('#maze button, #regions button, #torus [name=check]').forEach(button => { button.disabled = true; });

@@ -12,7 +12,7 @@ let resume = () => {};
 // For each panel: its start, which returns the function that runs a step.
 const panels = {
   async torus({ canvas, settings, onCpu }) {
-    const torus = onCpu ? new library.InterpretedTorus(make(settings)) : await library.Torus.open(canvas, make(settings));
+    const torus = onCpu ? new library.CpuTorus(make(settings)) : await library.Torus.open(canvas, make(settings));
     const context = onCpu ? canvas.getContext('2d') : null;
     let [last, before] = [performance.now(), 0];
     return async () => {

@@ -12,6 +12,8 @@
 //! eventhorizon activity --picture town.png
 //! eventhorizon activity --agents 4096 --vertices 1024 --placement gpu
 //! eventhorizon activity --agents 65536 --placement gpu --devices 4
+//! cargo build --release -p eventhorizon-cli --features mpi
+//! mpirun -n 4 target/release/eventhorizon activity --agents 32000 --vertices 1024
 //! ```
 
 mod plan;
@@ -37,7 +39,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use town::{Routes, Town};
 
-use crate::shared::{self, FileUse, Outcome};
+use crate::shared::{self, FileUse, Outcome, figure};
 
 /// A tick is a second. No event is sent less than a minute ahead.
 const LOOKAHEAD: u64 = 60;
@@ -74,8 +76,8 @@ pub struct Args {
     /// They are taken from the best adapters in turn. Changes the speed only
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     devices: u32,
-    /// Set the number of ranks, each a thread of this process with its own worker threads. Changes
-    /// the speed only
+    /// Set the number of ranks, each a thread of this process with its own worker threads. Under
+    /// mpirun, the number of its processes is used. Changes the speed only
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     ranks: u32,
     /// Set the number of threads of each rank, at most 1024. Default: one for each core
@@ -274,6 +276,8 @@ impl Agent {
 
 /// The results of a rank.
 struct RankReport {
+    rank: u32,
+    ranks: u32,
     progress: Progress,
     fingerprint: Fingerprint,
     seconds: f64,
@@ -316,7 +320,10 @@ pub(crate) struct Simulated {
 
 pub fn run(args: &Args) -> Outcome<()> {
     shared::check_files(&[(FileUse::WritesFile, "--picture", args.picture.as_deref()), args.json.file()])?;
-    let Simulated { town, history, ran, .. } = simulate(args)?;
+    let Simulated { town, history, ran, .. } = simulate(args, shared::mpi_rank())?;
+    if ran[0].rank != 0 {
+        return Ok(()); // only the first rank prints
+    }
     let trips: u64 = ran.iter().map(|ran| ran.trips).sum();
     let drawn = match &args.picture {
         Some(path) if !history.is_empty() => draw(path, &town, &history),
@@ -325,8 +332,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     shared::all([print_results(args, &ran[0], &ran, &town, trips), drawn])
 }
 
-/// Simulates a town on the ranks and devices of the options.
-pub(crate) fn simulate(args: &Args) -> Outcome<Simulated> {
+/// Simulates a town on the ranks and devices of the options, or as one rank of several processes.
+pub(crate) fn simulate(args: &Args, process: Option<Box<dyn Transport>>) -> Outcome<Simulated> {
     check_room(args)?;
     let open = || (0..args.devices).map(Gpu::nth).collect::<Result<Vec<_>, _>>();
     let devices = match args.placement {
@@ -346,7 +353,7 @@ pub(crate) fn simulate(args: &Args) -> Outcome<Simulated> {
         shared::watch()
     };
     let ran = match args.ranks {
-        1 => vec![on_rank(args, &town, &devices, None, print_report)],
+        1 => vec![on_rank(args, &town, &devices, process, print_report)],
         ranks => {
             shared::check_threads(format!("{ranks} ranks in one process"), ranks as usize)?;
             in_process(ranks, |rank| on_rank(args, &town, &devices, Some(Box::new(rank)), print_report))
@@ -432,7 +439,9 @@ fn on_rank(
             Person::Agent(_) => {}
         }
     }
-    Ok(RankReport { progress, fingerprint, seconds, used: simulation.used(), history, trips })
+    let (rank, ranks, used) =
+        (simulation.transport().rank(), simulation.transport().ranks(), simulation.used());
+    Ok(RankReport { rank, ranks, progress, fingerprint, seconds, used, history, trips })
 }
 
 fn print_results(
@@ -443,10 +452,13 @@ fn print_results(
     trips: u64,
 ) -> Outcome<()> {
     let rate = first.progress.events as f64 / first.seconds;
+    // Of several processes, this one counts its own trips and calls.
+    let others = first.ranks as usize > ran.len();
     let mut table = vec![
         ("agents, vertices, roads", format!("{}, {}, {}", args.agents, args.vertices, town.roads.len())),
+        ("ranks", first.ranks.to_string()),
         ("events", first.progress.events.to_string()),
-        ("trips", trips.to_string()),
+        (if others { "trips (first rank)" } else { "trips" }, trips.to_string()),
         ("seconds", format!("{:.3}", first.seconds)),
         ("events per second", format!("{rate:.4e}")),
         ("fingerprint", first.fingerprint.to_string()),
@@ -476,12 +488,12 @@ fn print_results(
         "agents": args.agents,
         "vertices": args.vertices,
         "hours": args.hours,
-        "ranks": args.ranks,
+        "ranks": first.ranks,
         "devices": args.devices,
         "seed": args.seed,
         "events": first.progress.events,
         "windows": first.progress.windows,
-        "trips": trips,
+        "trips": (!others).then_some(trips),
         "seconds": first.seconds,
         "event_rate": rate,
         "fingerprint": first.fingerprint.to_string(),
@@ -497,30 +509,46 @@ fn print_results(
 /// Figure 5: the town at the lightest, the median and the heaviest traffic.
 pub(crate) fn draw(path: &Path, town: &Town, history: &[Vec<u32>]) -> Outcome<()> {
     const SIDE: u32 = 700;
+    const HEAD: u32 = 40;
+    const FOOT: u32 = 40;
     let mut order: Vec<_> = (1..history.len()).collect();
     order.sort_by_key(|&half| history[half].iter().map(|&cars| u64::from(cars)).sum::<u64>());
     let chosen: Vec<_> = [0, order.len() / 2, order.len().saturating_sub(1)]
         .iter()
         .filter_map(|&place| order.get(place))
         .collect();
-    let mut pixels = vec![0; 9 * (SIDE * SIDE) as usize];
-    let root = BitMapBackend::with_buffer(&mut pixels, (3 * SIDE, SIDE)).into_drawing_area();
+    let size = (3 * SIDE, HEAD + SIDE + FOOT);
+    let mut pixels = vec![0; (3 * size.0 * size.1) as usize];
+    let root = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
     root.fill(&WHITE)?;
+    let pen = figure::Pen::new()?;
+    // From an empty road to one with twice the cars that it is made for.
+    let colour = |heat: f64| HSLColor(0.33 * (1.0 - heat), 0.9, 0.42);
+    let (left, line) = ((3 * SIDE).cast_signed() / 2 - 120, (HEAD + SIDE + FOOT / 2).cast_signed());
+    for step in 0..240 {
+        let bar = [(left + step, line - 8), (left + step, line + 8)];
+        root.draw(&PathElement::new(bar, colour(f64::from(step) / 240.0).stroke_width(1)))?;
+    }
+    pen.write(&root, "no cars", 19.0, (left - 12, line), 1.0, false)?;
+    pen.write(&root, "twice the capacity of the road, or more", 19.0, (left + 252, line), 0.0, false)?;
     let extent = town.places.iter().flatten().max().copied().unwrap_or(1).max(1);
-    for (area, &&half) in root.split_evenly((1, 3)).iter().zip(&chosen) {
+    let names = ["lightest", "median", "heaviest"];
+    for ((area, &&half), name) in root.split_evenly((1, 3)).iter().zip(&chosen).zip(names) {
+        let minutes = 30 * half;
+        let title = format!("{name} traffic: {:02}:{:02} hours after the start", minutes / 60, minutes % 60);
+        pen.write(area, &title, 21.0, (SIDE.cast_signed() / 2, HEAD.cast_signed() / 2), 0.5, false)?;
         let pixel = |vertex: u32| {
             let at = town.places[vertex as usize].map(|at| 20 + at * (SIDE - 40) / extent);
-            (i32::try_from(at[0]).unwrap_or(0), i32::try_from(at[1]).unwrap_or(0))
+            (at[0].cast_signed(), (HEAD + at[1]).cast_signed())
         };
         for (road, &cars) in town.roads.iter().zip(&history[half]) {
             let heat = (f64::from(cars) / f64::from(road.capacity)).min(2.0) / 2.0;
-            let colour = HSLColor(0.33 * (1.0 - heat), 0.9, 0.42);
             let width = if heat > 0.5 { 4 } else { 2 };
-            area.draw(&PathElement::new(road.ends.map(pixel), colour.stroke_width(width)))?;
+            area.draw(&PathElement::new(road.ends.map(pixel), colour(heat).stroke_width(width)))?;
         }
         shared::print_report(&format!("{}: half hour {half} of {}", path.display(), history.len() - 1));
     }
     root.present()?;
     drop(root);
-    shared::write_png(path, (3 * SIDE, SIDE), png::ColorType::Rgb, &pixels)
+    shared::write_png(path, size, png::ColorType::Rgb, &pixels)
 }

@@ -9,6 +9,7 @@
 //! eventhorizon search --map tests/data/movingai/arena.map \
 //!     --scen tests/data/movingai/arena.map.scen --paths paths.csv
 //! eventhorizon search --graph roads.gr --coords roads.co --searches 1000
+//! eventhorizon search --graph roadNet-PA.txt --searches 100        # an edge list of SNAP
 //! ```
 //!
 //! With a scenario, the lengths of all paths are compared with those in the scenario. The exit code
@@ -21,15 +22,16 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
-use eventhorizon::search::reference::{AStar, find_all};
+use eventhorizon::search::reference::AStar;
 use eventhorizon::search::{
-    Engine, Grid, Guided, Mapping, Moves, Options, Outcome, Results, ScenarioSearch, SearchError, Space,
-    Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
+    AnyEngine, Graph, Grid, Guided, Mapping, Moves, Options, Outcome, Results, ScenarioSearch, SearchError,
+    Space, Terrain, dimacs_coordinates, dimacs_graph, moving_ai_map, moving_ai_scenario,
 };
 use glam::UVec2;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+use crate::formats::graphs;
 use crate::shared::{self, Failure, FileUse};
 
 #[derive(Parser)]
@@ -43,11 +45,12 @@ pub struct Args {
     /// as open ground, or as blocked (land)
     #[arg(long, value_enum, requires = "map", default_value_t = Water::Format)]
     terrain: Water,
-    /// Search in this graph of the 9th DIMACS challenge (.gr) instead of on a map
+    /// Search in this graph instead of on a map: of the 9th DIMACS challenge (.gr), an edge list of
+    /// SNAP, or GraphML
     #[arg(long, value_name = "FILE", conflicts_with_all = ["map", "random", "four", "picture"])]
     graph: Option<String>,
-    /// Read the coordinates of its vertices (.co): the heuristic is then the straight line to the
-    /// goal
+    /// Read the coordinates of the vertices of a .gr file (.co): the heuristic is then the straight
+    /// line to the goal
     #[arg(long, value_name = "FILE", requires = "graph")]
     coords: Option<String>,
     /// Search on a square map with random obstacles, with this number of cells a side
@@ -83,7 +86,7 @@ pub struct Args {
     )]
     costs: Option<Moves>,
     /// Write the paths as CSV to this file, or to standard output for `-`: search,step,x,y, or for
-    /// a graph search,step,vertex, with vertices numbered from 1 as in its file
+    /// a graph search,step,vertex, with the number or name of the vertex in its file
     #[arg(long, value_name = "CSV")]
     paths: Option<String>,
     /// Draw the first search of a random map, or the longest of a scenario, as PNG: the path white,
@@ -160,9 +163,32 @@ fn costs(text: &str) -> Result<Moves, String> {
     Ok(Moves::Eight { straight, diagonal: diagonal.trim().parse().map_err(wrong)? })
 }
 
+/// A graph and the names of its vertices; a graph of the 9th DIMACS challenge numbers them from 1.
+fn read_graph(path: &str, text: &str) -> shared::Outcome<(Graph, Option<Vec<String>>)> {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(['#', '%']));
+    let named = match first {
+        Some(line) if line.starts_with('<') => graphs::from_graphml(text),
+        // Lines of the challenge begin with a letter.
+        Some(line) if line.starts_with(|first: char| first.is_ascii_digit()) => graphs::from_edges(text),
+        _ => return Ok((dimacs_graph(path, text)?, None)),
+    };
+    let named = named.map_err(|error| shared::usage(format!("{path}: {error}")))?;
+    Ok((named.graph, Some(named.names)))
+}
+
 /// Searches between random vertices of a graph.
 fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
-    let graph = dimacs_graph(path, &read(path)?)?;
+    let text = read(path)?;
+    let (graph, names) = read_graph(path, &text)?;
+    let name = |vertex: u32| match &names {
+        Some(names) => names[vertex as usize].clone(),
+        None => (u64::from(vertex) + 1).to_string(),
+    };
+    if names.is_some() && args.coords.is_some() {
+        return Err(shared::usage(format!(
+            "{path}: --coords needs a graph of the 9th DIMACS challenge (.gr)"
+        )));
+    }
     let guided = match &args.coords {
         None => Guided::from(graph),
         Some(path) => {
@@ -171,7 +197,7 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
         }
     };
     if let (Some((from, to)), Some(_)) = (guided.graph().free_arc(), &args.paths) {
-        let (from, to) = (u64::from(from) + 1, u64::from(to) + 1);
+        let (from, to) = (name(from), name(to));
         return Err(shared::usage(format!(
             "{path}: the arc from the vertex {from} to {to} has the weight 0, so paths could contain cycles. Omit --paths, or give the arc a weight"
         )));
@@ -192,7 +218,7 @@ fn in_graph(args: &Args, path: &str, mapping: Mapping) -> shared::Outcome<()> {
     let written = write_paths(args, ["search", "step", "vertex"], |file| {
         for search in 0..searches.len() {
             for (step, vertex) in ran.found.path(search).enumerate() {
-                file.serialize((search, step, u64::from(vertex) + 1))?;
+                file.serialize((search, step, name(vertex)))?;
             }
         }
         Ok(())
@@ -205,13 +231,15 @@ struct SearchReport<S: Space> {
     adapter: String,
     mapping: String,
     queue: &'static str,
+    /// Where the searches ran and why, if that was chosen.
+    choice: Option<String>,
     seconds: f64,
     found: Results<S::Cell>,
 }
 
-/// Makes the searches on the device, or on the CPU without one. `remedy` says what to do if the
+/// Makes the searches wherever results are expected first. `remedy` says what to do if the
 /// cost of a path exceeds 32 bits.
-fn search_all<S: Space + Clone>(
+fn search_all<S: Space + Send + 'static>(
     args: &Args,
     (space, remedy): (&S, &str),
     searches: &[(S::Cell, S::Cell)],
@@ -228,39 +256,23 @@ fn search_all<S: Space + Clone>(
         )),
         other => Failure::from(other),
     };
-    let ran = match args.place.hardware()? {
-        Some(gpu) => {
-            let options = Options::default().mapping(mapping).paths(wants_paths);
-            let engine = Engine::new(&gpu, space.clone(), options)?;
-            let begun = Instant::now();
-            let found = engine.searches(searches).watch(|over| bar.set_position(over)).run().map_err(dear)?;
-            let seconds = begun.elapsed().as_secs_f64();
+    let place = args.place.study()?;
+    let options = Options::default().mapping(mapping).paths(wants_paths);
+    let begun = Instant::now();
+    let mut engine = AnyEngine::new(place.backend(), space.clone(), options);
+    let found = engine.run(searches, |ended| bar.set_position(ended)).map_err(dear)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let (adapter, mapping, queue) = match (engine.device(), place.adapter()) {
+        (Some(engine), Some(adapter)) => {
             let queue = match engine.mapping() {
                 Mapping::Thread(design) => design.name(),
                 _ => "none",
             };
-            SearchReport {
-                adapter: gpu.info().name.clone(),
-                mapping: engine.mapping().to_string(),
-                queue,
-                seconds,
-                found,
-            }
+            (adapter.to_owned(), engine.mapping().to_string(), queue)
         }
-        None => {
-            let begun = Instant::now();
-            let found =
-                find_all(space, searches, wants_paths, |over| bar.set_position(over)).map_err(dear)?;
-            let seconds = begun.elapsed().as_secs_f64();
-            SearchReport {
-                adapter: "CPU".to_owned(),
-                mapping: "sequential".to_owned(),
-                queue: "BinaryHeap",
-                seconds,
-                found,
-            }
-        }
+        _ => ("CPU".to_owned(), "cores".to_owned(), "BinaryHeap"),
     };
+    let ran = SearchReport { adapter, mapping, queue, choice: place.choice(), seconds, found };
     bar.finish_and_clear();
     Ok(ran)
 }
@@ -272,9 +284,9 @@ fn print_report<S: Space>(
     shape: (&str, String),
     more: &[(&str, String)],
 ) -> shared::Outcome<()> {
-    let SearchReport { adapter, mapping, queue, seconds, found } = ran;
+    let SearchReport { adapter, mapping, queue, choice, seconds, found } = ran;
     let searches = found.outcomes().len();
-    let rate = searches as f64 / seconds;
+    let rate = searches as f64 / shared::without_compilations(*seconds).0;
     if !args.json.on_stdout() && !shared::on_stdout(args.paths.as_deref().map(Path::new)) {
         let lines = [
             ("adapter", adapter.clone()),
@@ -286,8 +298,9 @@ fn print_report<S: Space>(
             ("seconds", format!("{seconds:.6}")),
             ("searches per second", format!("{rate:.4e}")),
         ];
+        let choice = choice.iter().map(|choice| ("ran on", choice.clone())).collect::<Vec<_>>();
         let fingerprint = ("fingerprint", format!("{:016x}", found.fingerprint()));
-        for (name, value) in lines.iter().chain(more).chain([&fingerprint]) {
+        for (name, value) in lines.iter().chain(more).chain([&fingerprint]).chain(&choice) {
             writeln!(stdout(), "{name:<24}{value}")?;
         }
     }
@@ -476,5 +489,10 @@ pub(crate) fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> R
         let (_, cells) = search.find_path(start, goal);
         cells.iter().for_each(|cell| pixels[index(*cell)] = PATH);
     }
-    shared::write_png(Path::new(path), (grid.width(), grid.height()), png::ColorType::Grayscale, &pixels)
+    // Small maps with several pixels for a cell.
+    let scale = (512 / grid.width().max(grid.height())).max(1);
+    let (width, height) = (scale * grid.width(), scale * grid.height());
+    let cell = |at: u32| pixels[(at / width / scale * grid.width() + at % width / scale) as usize];
+    let scaled: Vec<_> = (0..width * height).map(cell).collect();
+    shared::write_png(Path::new(path), (width, height), png::ColorType::Grayscale, &scaled)
 }

@@ -211,5 +211,6 @@ fn paths(gpu: &Gpu) -> Vec<(&'static str, String)> {
         ("per-LP bounds", neighbours),
         ("many runs at once", runs.into()),
         ("submissions", format!("of about {} ms", SLICE.as_millis())),
+        ("compiled kernels", shared::cache::describe(gpu)),
     ]
 }

@@ -12,12 +12,13 @@
 //! ```
 
 use std::io::{Write as _, stdout};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Parser;
 use eventhorizon::models::Epidemic;
-use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Until};
+use eventhorizon::pdes::{AnyEngine, EngineOptions, Mapping, Until};
 use eventhorizon::statistics::{
     Design, Experiment, Observations, Point, Report, Selected, Selection, compare, plot,
 };
@@ -103,52 +104,25 @@ pub fn run(args: &Args) -> Outcome<()> {
         Experiment::new(design, args.runs.replications(REPLICATIONS), args.seed).with_common_random_numbers();
     let design = &experiment.design;
 
-    let again = build.clone();
-
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
-    let watch = |runs: usize, events: u64| {
+    let watch = &mut |runs: usize, events: u64| {
         bar.tick();
         bar.set_message(format!("{runs} runs, {events} events"));
         shared::watch()
     };
-    let gpu = args.place.hardware()?;
+    let place = args.place.study()?;
     let begin = Instant::now();
-    // Both engines give the same bits: this choice changes only the time.
-    let (observations, decisions, fingerprint) = match &gpu {
-        Some(gpu) => {
-            let options = EngineOptions::default().mapping(args.mapping);
-            let mut engine = Engine::new(gpu, build, options)?;
-            match &stopping {
-                Some(stopping) => {
-                    let run = engine
-                        .experiment(&experiment, until)
-                        .precision(stopping, &[DECISIVE])
-                        .watch(watch)
-                        .run()?;
-                    (run.observations, run.decisions, run.fingerprint)
-                }
-                None => {
-                    let results = engine.experiment(&experiment, until).watch(watch).run()?;
-                    (results.observations, Vec::new(), results.fingerprint)
-                }
-            }
+    // All engines give the same bits: this choice changes only the time.
+    let options = EngineOptions::default().mapping(args.mapping);
+    let mut engine = AnyEngine::new(place.backend(), build, options);
+    let (observations, decisions, fingerprint) = match &stopping {
+        Some(stopping) => {
+            let run = engine.run_precisely(&experiment, (stopping, &[DECISIVE]), until, watch)?;
+            (run.observations, run.decisions, run.fingerprint)
         }
         None => {
-            let engine = CpuEngine::new(build, EngineOptions::default());
-            match &stopping {
-                Some(stopping) => {
-                    let run = engine
-                        .experiment(&experiment, until)
-                        .precision(stopping, &[DECISIVE])
-                        .watch(watch)
-                        .run()?;
-                    (run.observations, run.decisions, run.fingerprint)
-                }
-                None => {
-                    let results = engine.experiment(&experiment, until).watch(watch).run()?;
-                    (results.observations, Vec::new(), results.fingerprint)
-                }
-            }
+            let results = engine.run(&experiment, 0..experiment.replications, until, watch)?;
+            (results.observations, Vec::new(), results.fingerprint)
         }
     };
     let seconds = begin.elapsed().as_secs_f64();
@@ -164,21 +138,10 @@ pub fn run(args: &Args) -> Outcome<()> {
                 replications: Some(args.runs.replications(REPLICATIONS).into()),
                 ..Selection::new(indifference, args.runs.level).smallest()
             };
-            let selected: Outcome<Selected> = match &gpu {
-                Some(gpu) => {
-                    let options = EngineOptions::default().mapping(args.mapping);
-                    let mut engine = Engine::new(gpu, again, options)?;
-                    selection.run(&experiment, DECISIVE, |experiment, runs| {
-                        Ok(engine.experiment(experiment, until).range(runs).run()?.observations)
-                    })
-                }
-                None => {
-                    let engine = CpuEngine::new(again, EngineOptions::default());
-                    selection.run(&experiment, DECISIVE, |experiment, runs| {
-                        Ok(engine.experiment(experiment, until).range(runs).run()?.observations)
-                    })
-                }
-            };
+            let unwatched = &mut |_, _| ControlFlow::Continue(());
+            let selected: Outcome<Selected> = selection.run(&experiment, DECISIVE, |experiment, runs| {
+                Ok(engine.run(experiment, runs, until, unwatched)?.observations)
+            });
             Some(selected?)
         }
     };
@@ -188,16 +151,14 @@ pub fn run(args: &Args) -> Outcome<()> {
     for (point, observations) in observations.iter().enumerate() {
         report.add(design, point, &observations.select(&MEASURES)?, args.runs.level, |_| None)?;
     }
-    let place = match &gpu {
-        Some(gpu) => gpu.info().name.clone(),
-        None => "CPU, all cores".to_owned(),
-    };
+    let device = place.adapter().filter(|_| engine.used_device());
+    let adapter = device.unwrap_or("CPU, all cores");
     let comparisons = comparisons(design, &observations, args.runs.level)?;
     let runs = observations[0].replications();
     let reported = || -> Outcome<()> {
         writeln!(
             stdout(),
-            "{place}: {} of each of {} points, {seconds:.3} s",
+            "{adapter}: {} of each of {} points, {seconds:.3} s",
             shared::count(runs, "run"),
             design.len()
         )?;
@@ -211,7 +172,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         if let Some(selected) = &best {
             writeln!(stdout(), "smallest {DECISIVE}: {}", shared::selected(design, selected))?;
         }
-        Ok(writeln!(stdout(), "fingerprint {fingerprint:016x}")?)
+        writeln!(stdout(), "fingerprint {fingerprint:016x}")?;
+        shared::print_choice(&place)
     };
     let quiet = args.json.on_stdout() || shared::on_stdout(args.csv.as_deref());
     let reported = if quiet { Ok(()) } else { reported() };
@@ -238,8 +200,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     let (csv, drawn) = (args.csv.as_ref().map_or(Ok(()), csv), args.plot.as_ref().map_or(Ok(()), draw));
     let mut object = json!({
         "seed": args.seed,
-        "engine": shared::engine(gpu.is_some()),
-        "adapter": place,
+        "engine": shared::engine(device.is_some()),
+        "adapter": adapter,
         "replications": runs,
         "seconds": seconds,
         "fingerprint": format!("{fingerprint:016x}"),

@@ -6,6 +6,8 @@ pub mod activity;
 pub mod astar;
 #[cfg(feature = "pictures")]
 pub mod check;
+#[cfg(feature = "pictures")]
+pub mod convert;
 #[cfg(feature = "all")]
 pub mod doctor;
 #[cfg(feature = "pictures")]

@@ -15,6 +15,7 @@
 //! eventhorizon network examples/networks/order.toml --plot order --trace 100 --trace-to order.csv
 //! eventhorizon network examples/networks/call_centre.toml --set station.agents.servers=8,10,12 \
 //!     --only wait --plot wait.svg
+//! eventhorizon network model.jsimg                                # a model of JMT
 //! ```
 //!
 //! `examples/networks/` has a file for each feature of networks. `docs/guide-networks.md` describes
@@ -33,6 +34,7 @@ use eventhorizon::statistics::{Column, Design, Observations, Pairing, Profile, S
 use eventhorizon::time::Ticks;
 
 use super::run::plots;
+use crate::formats::scalars;
 use crate::shared::each;
 use crate::shared::expression::{Columns, Expression, column};
 use crate::shared::only::{self, Only};
@@ -52,8 +54,8 @@ mod translated;
 #[command(mut_arg("resume", |resume| resume.conflicts_with("interval")))]
 #[command(mut_arg("best", |best| best.conflicts_with_all(["precision", "checkpoint", "resume"])))]
 pub struct Args {
-    /// Read the description from this file: TOML, or JSON if its name ends in .json. `-` is
-    /// standard input
+    /// Read the description from this file: TOML, JSON if its name ends in .json, or a model of JMT
+    /// (.jsimg, .jsimw, .jsim, .jmva). `-` is standard input
     file: PathBuf,
     #[command(flatten)]
     points: Points,
@@ -132,6 +134,10 @@ pub struct Args {
     /// or as JSON or Parquet if its name ends in .json or .parquet
     #[arg(long, value_name = "FILE", conflicts_with = "interval")]
     each: Option<PathBuf>,
+    /// Write the values of each replication as scalars of OMNeT++ to this file (.sca), or to
+    /// standard output for `-`
+    #[arg(long, value_name = "FILE", conflicts_with = "interval")]
+    sca: Option<PathBuf>,
     /// Draw SVG pictures into this folder: the number of customers at each node over the first
     /// replication, their sojourn times, and the network by utilisation. Of several points:
     /// measures against each number that varies, or the only one, with --only, into a file that
@@ -184,7 +190,8 @@ impl Args {
     /// Whether a result goes to standard output, so that no table may be printed there.
     fn on_stdout(&self) -> bool {
         let trace_to = self.trace.and(Some(&*self.trace_to));
-        let files = [self.csv.as_deref(), self.each.as_deref(), trace_to, self.profile.file().2];
+        let files =
+            [self.csv.as_deref(), self.each.as_deref(), self.sca.as_deref(), trace_to, self.profile.file().2];
         self.json.on_stdout() || files.into_iter().any(shared::on_stdout)
     }
 
@@ -202,6 +209,7 @@ impl Args {
             self.json.file(),
             (FileUse::Writes, "--csv", self.csv.as_deref()),
             (FileUse::Writes, "--each", self.each.as_deref()),
+            (FileUse::Writes, "--sca", self.sca.as_deref()),
             (FileUse::Writes, "--trace-to", self.trace.and(Some(&*self.trace_to))),
             self.profile.file(),
             (drawn, "--plot", self.plot.as_deref()),
@@ -340,12 +348,15 @@ fn simulate(args: &Args) -> Outcome<()> {
             Ok(())
         } else {
             let saved = saved.as_ref().map_or(0, SavedStudy::events);
-            print_report(&report, study.stopping.as_ref(), saved)
+            print_report(&report, study.stopping.as_ref(), saved).and_then(|()| shared::print_choice(&place))
         },
         args.csv.as_ref().map_or(Ok(()), csv),
         args.each
             .as_ref()
             .map_or(Ok(()), |path| each::write(path, &Design::default(), &[report.observations()?])),
+        args.sca
+            .as_ref()
+            .map_or(Ok(()), |path| shared::write(path, scalars::of_report(&report, args.seed).as_bytes())),
         as_json(args, &report),
         visits.map_or(Ok(()), trace),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),
@@ -376,6 +387,7 @@ fn source<'r>(seed: u64, report: &'r Report) -> Source<'r> {
         events: Some(report.events),
         seconds: report.seconds,
         fingerprint: report.fingerprint,
+        choice: None,
     }
 }
 
@@ -456,9 +468,10 @@ fn print_report(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Out
     if saved > 0 {
         write!(stdout(), "{executed} of them now, ")?;
     }
+    let (running, compiling) = shared::without_compilations(report.seconds);
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
-    let rate = executed as f64 / report.seconds;
-    writeln!(stdout(), "{:.3} s, {rate:.3e} events/s", report.seconds)?;
+    let rate = executed as f64 / running;
+    writeln!(stdout(), "{:.3} s{compiling}, {rate:.3e} events/s", report.seconds)?;
     if let (Some(decision), Some(stopping)) = (report.stopped, stopping) {
         writeln!(stdout(), "{}; {}", shared::decided(decision), shared::bounds(&stopping.budget))?;
     }

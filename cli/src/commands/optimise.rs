@@ -152,7 +152,7 @@ pub fn run(args: &Args) -> Outcome<()> {
     });
     bar.finish_and_clear();
     let unstable = |at: &[i64]| system.load(at);
-    report(args, &searched, &found?, &columns, &unstable, place.adapter())
+    report(args, &searched, &found?, &columns, &unstable, place.adapter().map(str::to_owned))
 }
 
 /// The ranges of --set, and the changes with one value.

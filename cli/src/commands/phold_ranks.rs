@@ -353,7 +353,7 @@ fn on_ranks(
     run: impl Fn(RankTransport) -> Result<RankReport, HybridError> + Sync,
 ) -> Ended<RankReport> {
     let ran = match args.ranks {
-        1 => vec![run(mpi_rank())],
+        1 => vec![run(shared::mpi_rank())],
         ranks => {
             shared::check_threads(format!("{ranks} ranks in one process"), ranks as usize)?;
             hybrid::in_process(ranks, |rank| run(Some(Box::new(rank))))
@@ -364,15 +364,4 @@ fn on_ranks(
         shared::same(&other.fingerprint, &ran[0].fingerprint, "fingerprints of two ranks")?;
     }
     Ok(ran.into_iter().next().expect("there is a rank"))
-}
-
-/// This process among those that mpirun started.
-#[cfg(feature = "mpi")]
-fn mpi_rank() -> Option<Box<dyn Transport>> {
-    hybrid::MpiRank::new().map(|rank| Box::new(rank) as Box<dyn Transport>)
-}
-
-#[cfg(not(feature = "mpi"))]
-fn mpi_rank() -> Option<Box<dyn Transport>> {
-    None
 }

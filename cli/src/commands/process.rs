@@ -17,13 +17,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use eventhorizon::Backend;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{EngineOptions, Mapping};
 use eventhorizon::process::{
     CompiledProcess, ProcessError, SavedStudy, Study, StudyResults, draw_timeline, write_changes,
 };
 use eventhorizon::statistics::Profile;
+use eventhorizon::{Backend, OwnedBackend};
 use serde_json::json;
 
 use super::run::check::{self, CHECKED, Checked};
@@ -34,7 +34,7 @@ use crate::shared::page::{Axes, Line, Page};
 use crate::shared::points::{Best, Points, Way};
 use crate::shared::profiles::Profiled;
 use crate::shared::results::{self, Results, Source};
-use crate::shared::{self, FileUse, Outcome, StudyPlace};
+use crate::shared::{self, FileUse, Outcome};
 
 #[derive(Parser)]
 #[command(about = "Run a process model that a TOML or JSON file describes")]
@@ -168,7 +168,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         true => check(args, &compiled, &study, &place),
         false => Vec::new(),
     };
-    report(args, &compiled, &study, &results, &checked, saved.as_ref())
+    report(args, &compiled, &study, &place, &results, &checked, saved.as_ref())
 }
 
 /// Runs until the goal of the command line is met.
@@ -176,7 +176,7 @@ fn results(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
-    place: &StudyPlace,
+    place: &OwnedBackend,
     saved: Option<&SavedStudy>,
 ) -> Outcome<StudyResults> {
     let points = compiled.design().len();
@@ -207,10 +207,10 @@ fn results(
 
 /// Repeats some of the replications on the CPU, and on the device in several ways: on a software
 /// adapter too, which the study itself leaves to the CPU.
-fn check(args: &Args, compiled: &CompiledProcess, study: &Study, place: &StudyPlace) -> Vec<Checked> {
+fn check(args: &Args, compiled: &CompiledProcess, study: &Study, place: &OwnedBackend) -> Vec<Checked> {
     let few = study.replications(study.replications.min(CHECKED)).stopping(None);
     let opened = match place {
-        StudyPlace::Gpu(gpu) => Ok(gpu.clone()),
+        OwnedBackend::Gpu(gpu) => Ok(gpu.clone()),
         _ => Gpu::new().map_err(|error| error.to_string()),
     };
     let run = |backend, mapping| {
@@ -236,6 +236,7 @@ fn report(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
+    place: &OwnedBackend,
     found: &StudyResults,
     checked: &[Checked],
     saved: Option<&SavedStudy>,
@@ -259,6 +260,7 @@ fn report(
             events: Some(found.events),
             seconds: found.seconds,
             fingerprint: found.fingerprint,
+            choice: place.choice(),
         },
         report,
         design: &found.design,

@@ -5,6 +5,7 @@
 //! eventhorizon match --regions 1000000 --alpha 1
 //! eventhorizon match --regions 20000 --alpha 100 --dims 2 --find --pairs pairs.csv
 //! eventhorizon match --positions cars.csv --width 100 --json
+//! eventhorizon match --positions fcd.xml --time 3600 --width 100      # cars of SUMO
 //! ```
 //!
 //! Synthetic regions have equal sizes and random positions in a space of 2^32 per dimension. Their
@@ -27,6 +28,7 @@ use eventhorizon::matching::{
     self, Algorithm, Counter, Matcher, Matches, MatchingError, Region, Regions, host,
 };
 
+use crate::formats::fcd;
 use crate::shared::{self, FileUse, Outcome};
 
 /// Count or list the overlaps of subscription and update regions
@@ -44,10 +46,13 @@ pub struct Options {
     /// Set the seed of the synthetic workload
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Take positions from a CSV file instead, one per line, 1 to 4 columns: each is the centre of
-    /// one subscription and one update region
-    #[arg(long, value_name = "FILE.csv", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
+    /// Take positions from a file instead: each is the centre of one subscription and one update
+    /// region. CSV with one per line, 1 to 4 columns; or floating car data of SUMO, as XML or CSV
+    #[arg(long, value_name = "FILE", requires = "width", conflicts_with_all = ["regions", "alpha", "dims", "seed"])]
     positions: Option<PathBuf>,
+    /// Take the positions of floating car data at this time. Default: the last time in the file
+    #[arg(long, requires = "positions")]
+    time: Option<f64>,
     /// Set the width of the regions around positions, in every dimension. Width and positions are
     /// exact decimals: regions that touch do not overlap
     #[arg(long, value_name = "W", requires = "positions", value_parser = width)]
@@ -111,7 +116,7 @@ pub fn run(options: &Options) -> Outcome<()> {
     let matcher = gpu.as_ref().map(Matcher::new);
     let matcher = matcher.as_ref();
     if let (Some(path), Some(width)) = (&options.positions, options.width) {
-        let (positions, lines) = read_positions(path)?;
+        let (positions, lines) = read_positions(path, options.time)?;
         let around = AroundPositions { path, positions: &positions, lines: &lines, width };
         return match positions[0].len() {
             1 => report(options, matcher, &around.regions::<1>()?, |m, s, u| m.counter(s, u).map(Some)),
@@ -184,12 +189,26 @@ fn synthetic<const D: usize>(options: &Options, matcher: Option<&Matcher>) -> Ou
 /// One number per dimension.
 type Position = Vec<Decimal>;
 
-/// The positions in a CSV file, all with the same number of columns, and their line numbers.
-fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Failure> {
+/// The positions in a file, all with the same number of coordinates, and their line numbers.
+fn read_positions(path: &Path, time: Option<f64>) -> Result<(Vec<Position>, Vec<u64>), shared::Failure> {
     let name = path.display();
-    let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
+    let open = || File::open(path).map(BufReader::new).map_err(|error| format!("{name}: {error}"));
+    let mut file = open()?;
+    let start = file.fill_buf().map_err(|error| format!("{name}: {error}"))?;
+    let first: String =
+        start.iter().take_while(|byte| **byte != b'\n').map(|byte| char::from(*byte)).collect();
+    let is_xml = start.trim_ascii_start().starts_with(b"<");
+    if is_xml || fcd::is_header(&first) {
+        let found = if is_xml { fcd::from_xml(file, time) } else { fcd::from_csv(file, time) };
+        return car_positions(path, found.map_err(|error| shared::usage(format!("{name}: {error}")))?);
+    }
+    if time.is_some() {
+        return Err(shared::usage(format!(
+            "{name}: --time is for floating car data, which this file is not"
+        )));
+    }
     let (mut positions, mut lines) = (Vec::<Position>::new(), Vec::new());
-    for (line, text) in (1..).zip(BufReader::new(file).lines()) {
+    for (line, text) in (1..).zip(file.lines()) {
         let text = text.map_err(|error| match error.kind() {
             ErrorKind::InvalidData => shared::usage(format!("{name}:{line}: {error}")),
             _ => format!("{name}: {error}").into(),
@@ -216,6 +235,26 @@ fn read_positions(path: &Path) -> Result<(Vec<Position>, Vec<u64>), shared::Fail
         true => Err(shared::usage(format!("{name} contains no position"))),
         false => Ok((positions, lines)),
     }
+}
+
+/// Positions of floating car data as numbers.
+fn car_positions(
+    path: &Path,
+    found: Vec<fcd::Position>,
+) -> Result<(Vec<Position>, Vec<u64>), shared::Failure> {
+    let name = path.display();
+    if found.is_empty() {
+        return Err(shared::usage(format!(
+            "{name}: no vehicle is there at that time: choose another by --time"
+        )));
+    }
+    let position = |(line, coordinates): &fcd::Position| {
+        let numbers = coordinates.iter().map(|text| text.trim().parse::<Decimal>());
+        let numbers = numbers.collect::<Result<Vec<_>, _>>();
+        numbers.map_err(|error| shared::usage(format!("{name}:{line}: {error}")))
+    };
+    let positions = found.iter().map(position).collect::<Result<Vec<_>, _>>()?;
+    Ok((positions, found.into_iter().map(|(line, _)| line).collect()))
 }
 
 /// One subscription and one update region around each position.

@@ -14,12 +14,13 @@ use plotters::prelude::*;
 
 use crate::shared::write_png;
 
-type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+pub type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
 pub struct Panel {
+    /// Drawn above the panel, unless it is also the label of an axis.
     pub title: String,
     /// The labels of the horizontal and the vertical axis.
-    pub axes: (&'static str, String),
+    pub axes: [String; 2],
     /// Their scales.
     pub scales: [Scale; 2],
     pub lines: Vec<Line>,
@@ -76,9 +77,12 @@ pub struct Line {
     pub name: String,
     /// Those that the scales of the panel have are drawn.
     pub points: Vec<(f64, f64)>,
-    /// Whether a line joins the points.
-    pub joined: bool,
+    /// Points from elsewhere, drawn as rings; the legend names them by [`STATED`].
+    pub stated: Vec<(f64, f64)>,
 }
+
+/// The name of [`Line::stated`].
+const STATED: &str = "ring of the same colour: stated in the paper";
 
 const WIDTH: u32 = 1680;
 const TALLEST: u32 = 800;
@@ -87,6 +91,7 @@ const LEGEND_ROW: i32 = 30;
 const LEFT: i32 = 84;
 const BOTTOM: i32 = 62;
 const TOP: i32 = 40;
+const TOP_WITHOUT_TITLE: i32 = 12;
 const RIGHT: i32 = 20;
 
 /// Colours that people with the usual kinds of colour blindness can distinguish. Markers
@@ -107,14 +112,14 @@ const GRID: RGBColor = RGBColor(222, 222, 222);
 const FRAME: RGBColor = RGBColor(110, 110, 110);
 
 /// The horizontal alignment of a text to its point: 0.0 starts there, 1.0 ends there.
-type Anchor = f32;
+pub type Anchor = f32;
 
-struct Pen {
+pub struct Pen {
     font: FontRef<'static>,
 }
 
 impl Pen {
-    fn new() -> Result<Self, Box<dyn Error>> {
+    pub fn new() -> Result<Self, Box<dyn Error>> {
         Ok(Self { font: FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT)? })
     }
 
@@ -137,7 +142,7 @@ impl Pen {
     }
 
     /// Draws a text with its middle line at `at`, optionally upwards.
-    fn write(
+    pub fn write(
         &self,
         area: &Area<'_>,
         text: &str,
@@ -182,11 +187,15 @@ pub fn draw(
     columns: usize,
 ) -> Result<(), Box<dyn Error>> {
     let pen = Pen::new()?;
-    let mut names: Vec<&str> = Vec::new();
+    let mut curves: Vec<&Line> = Vec::new();
     for line in panels.iter().flat_map(|panel| &panel.lines) {
-        if !names.contains(&line.name.as_str()) {
-            names.push(&line.name);
+        if curves.iter().all(|known| known.name != line.name) {
+            curves.push(line);
         }
+    }
+    let mut names: Vec<&str> = curves.iter().map(|curve| &*curve.name).collect();
+    if panels.iter().flat_map(|panel| &panel.lines).any(|line| !line.stated.is_empty()) {
+        names.push(STATED);
     }
     let columns = columns.min(panels.len()).max(1);
     let width = WIDTH / u32::try_from(columns)?;
@@ -217,12 +226,17 @@ pub fn draw(
 fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Result<(), Box<dyn Error>> {
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (width.cast_signed(), height.cast_signed());
-    let (left, right, top, bottom) = (LEFT, width - RIGHT, TOP, height - BOTTOM);
+    let has_title = !panel.title.is_empty() && !panel.axes.contains(&panel.title);
+    let (left, right, bottom) = (LEFT, width - RIGHT, height - BOTTOM);
+    let top = if has_title { TOP } else { TOP_WITHOUT_TITLE };
     let centre = i32::midpoint(left, right);
-    pen.write(area, &panel.title, 21.0, (centre, top - 18), 0.5, false)?;
+    if has_title {
+        pen.write(area, &panel.title, 21.0, (centre, top - 18), 0.5, false)?;
+    }
     let [across, upwards] = panel.scales;
     let is_drawn = |&&(x, y): &&(f64, f64)| across.has(x) && upwards.has(y);
-    let points = || panel.lines.iter().flat_map(|line| &line.points).filter(is_drawn);
+    let points =
+        || panel.lines.iter().flat_map(|line| line.points.iter().chain(&line.stated)).filter(is_drawn);
     if points().next().is_none() {
         return pen.write(area, "nothing was measured", 19.0, (centre, (top + bottom) / 2), 0.5, false);
     }
@@ -247,11 +261,13 @@ fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Resu
         let style = names.iter().position(|name| *name == line.name).unwrap_or(0);
         let points: Vec<_> = line.points.iter().filter(is_drawn).map(at).collect();
         let colour = COLOURS[style % COLOURS.len()];
-        if line.joined {
-            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
-        }
+        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
         for point in &points {
             marker(area, chart.backend_coord(point), area.get_base_pixel(), style)?;
+        }
+        for point in line.stated.iter().filter(is_drawn).map(at) {
+            let ((x, y), corner) = (chart.backend_coord(&point), area.get_base_pixel());
+            area.draw(&Circle::new((x - corner.0, y - corner.1), 8, colour.stroke_width(2)))?;
         }
     }
     let corner = area.get_base_pixel();
@@ -265,8 +281,8 @@ fn draw_panel(pen: &Pen, area: &Area<'_>, panel: &Panel, names: &[&str]) -> Resu
     for y in y_ticks {
         pen.write(area, &upwards.label(y), 17.0, (left - 8, place((xs.start, y)).1), 1.0, false)?;
     }
-    pen.write(area, panel.axes.0, 18.0, (centre, bottom + 42), 0.5, false)?;
-    pen.write(area, &panel.axes.1, 18.0, (16, (top + bottom) / 2), 0.5, true)
+    pen.write(area, &panel.axes[0], 18.0, (centre, bottom + 42), 0.5, false)?;
+    pen.write(area, &panel.axes[1], 18.0, (16, (top + bottom) / 2), 0.5, true)
 }
 
 /// The marker of curve number `style`: its shape and colour.
@@ -321,8 +337,12 @@ impl Legend {
             let x = (WIDTH.cast_signed() - row_width) / 2 + x;
             let y = row * LEGEND_ROW + LEGEND_ROW / 2;
             let colour = COLOURS[style % COLOURS.len()];
-            area.draw(&PathElement::new([(x, y), (x + 34, y)], colour.stroke_width(2)))?;
-            marker(area, (x + 17, y), (0, 0), style)?;
+            if *name == STATED {
+                area.draw(&Circle::new((x + 17, y), 8, FRAME.stroke_width(2)))?;
+            } else {
+                area.draw(&PathElement::new([(x, y), (x + 34, y)], colour.stroke_width(2)))?;
+                marker(area, (x + 17, y), (0, 0), style)?;
+            }
             pen.write(area, name, Self::SIZE, (x + Self::SAMPLE, y), 0.0, false)?;
         }
         Ok(())

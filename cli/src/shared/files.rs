@@ -3,7 +3,7 @@
 //! can be written after a run, even if one fails.
 
 use std::fs::{self, File, Metadata};
-use std::io::{ErrorKind, Read as _, Write as _, stdout};
+use std::io::{Read as _, Write as _, stdout};
 use std::path::{Path, PathBuf, is_separator};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -285,25 +285,31 @@ pub fn all(outcomes: impl IntoIterator<Item = Outcome<()>>) -> Outcome<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// Reads a file of at most `most` bytes, without a byte-order mark. Endless files are read up to
-/// that bound only.
-/// For `-`, standard input.
-pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
-    let failed = |error: std::io::Error| -> Failure {
-        let what = format!("{}: {error}", path.display());
-        if error.kind() == ErrorKind::InvalidData { usage(what) } else { what.into() }
-    };
-    let mut text = String::new();
-    let mut read =
-        |file: &mut dyn std::io::Read| file.take(most + 1).read_to_string(&mut text).map_err(failed);
+/// Reads the bytes of a file, as [`read_text`].
+pub fn read_bytes(path: &Path, most: u64) -> Outcome<Vec<u8>> {
+    let failed = |error: std::io::Error| -> Failure { format!("{}: {error}", path.display()).into() };
+    let mut bytes = Vec::new();
+    let mut read = |file: &mut dyn std::io::Read| file.take(most + 1).read_to_end(&mut bytes).map_err(failed);
     match on_stdout(Some(path)) {
         true => read(&mut std::io::stdin())?,
         false => read(&mut File::open(path).map_err(failed)?)?,
     };
-    if text.len() as u64 > most {
-        let path = path.display();
-        return Err(usage(format!("{path}: the file has more than {most} bytes, which is the limit")));
+    match bytes.len() as u64 > most {
+        true => {
+            let path = path.display();
+            Err(usage(format!("{path}: the file has more than {most} bytes, which is the limit")))
+        }
+        false => Ok(bytes),
     }
+}
+
+/// Reads a file of at most `most` bytes, without a byte-order mark. Endless files are read up to
+/// that bound only.
+/// For `-`, standard input.
+pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
+    let bytes = read_bytes(path, most)?;
+    let mut text = String::from_utf8(bytes)
+        .map_err(|_| usage(format!("{}: stream did not contain valid UTF-8", path.display())))?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }

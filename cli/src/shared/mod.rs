@@ -3,6 +3,7 @@
 //! [`main`] sets the exit code ([`exit`], [`EXIT_CODES`]). Results go through
 //! `writeln!(stdout(), ...)?`, not `println!`, which panics on a closed pipe or a full disk.
 
+pub mod cache;
 #[cfg(feature = "pictures")]
 pub mod each;
 pub mod exit;
@@ -30,23 +31,26 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
-use eventhorizon::OnDemand;
-use eventhorizon::gpu::{Gpu, GpuError, compiling};
+use eventhorizon::gpu::{Gpu, GpuError, compiled, compiling};
+#[cfg(target_os = "linux")]
+use eventhorizon::has_abandoned_threads;
+use eventhorizon::hybrid::Transport;
 use eventhorizon::pdes::{Autosave, Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
 use eventhorizon::statistics::{Budget, Decision, Design, Observations, Selected, Stopping};
 use eventhorizon::time::Resolution;
+use eventhorizon::{OnDemand, OwnedBackend};
 pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
-pub use files::{FileUse, all, check_files, check_input, on_stdout, read_text, write};
+pub use files::{FileUse, all, check_files, check_input, on_stdout, read_bytes, read_text, write};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 pub use threads::{check_memory, check_threads, start_threads};
 
@@ -99,18 +103,36 @@ fn set_runtime_folder() {}
 /// Turns the outcome of a command into its exit code and reports its error.
 pub fn end(outcome: Outcome<()>) -> ExitCode {
     let ended = outcome.and_then(|()| Ok(stdout().flush()?));
-    match ended {
-        _ if interrupted() && ended.is_ok() => ExitCode::from(130),
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match ended {
+        _ if interrupted() && ended.is_ok() => 130,
+        Ok(()) => 0,
         // The reader closed the pipe, as `| head` does. 141 is the code that shells report for
         // SIGPIPE.
-        Err(error) if closed(&*error) => ExitCode::from(141),
+        Err(error) if closed(&*error) => 141,
         Err(error) => {
             print_report(&format!("error: {error}"));
-            ExitCode::from(if interrupted() { 130 } else { exit::code(&*error) })
+            if interrupted() { 130 } else { exit::code(&*error) }
         }
+    };
+    leave_threads(code);
+    ExitCode::from(code)
+}
+
+/// Ends the process at once if a thread may still be in a driver, whose exit handlers would not
+/// survive that. All files are written.
+#[cfg(target_os = "linux")]
+fn leave_threads(code: u8) {
+    unsafe extern "C" {
+        fn _exit(code: i32) -> !;
+    }
+    if has_abandoned_threads() {
+        // SAFETY: the function of POSIX, which any thread may call at any time.
+        unsafe { _exit(code.into()) }
     }
 }
+
+#[cfg(not(target_os = "linux"))]
+fn leave_threads(_: u8) {}
 
 /// Writes a line to standard error. Ignores a closed pipe.
 pub fn print_report(line: &str) {
@@ -130,7 +152,7 @@ pub fn same<T: PartialEq + std::fmt::Debug>(
 }
 
 /// Whether the error is a closed pipe: the reader has stopped.
-fn closed(error: &(dyn Error + 'static)) -> bool {
+pub fn closed(error: &(dyn Error + 'static)) -> bool {
     let kind = |error: &io::Error| error.kind() == ErrorKind::BrokenPipe;
     let mut next = Some(error);
     while let Some(error) = next {
@@ -150,6 +172,26 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether the program has something to save before it ends.
 static SAVES: AtomicBool = AtomicBool::new(false);
 
+/// What [`on_slow_stop`] was given.
+static ON_SLOW_STOP: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
+
+/// The time from Ctrl-C to the next boundary of a program that calls [`on_slow_stop`].
+const BOUNDARY: Duration = Duration::from_millis(300);
+
+/// Ends the program soon after Ctrl-C: if it has not ended after [`BOUNDARY`], calls `last` and
+/// exits. During a compilation it does so at once.
+pub fn on_slow_stop(last: impl FnMut() + Send + 'static) {
+    *ON_SLOW_STOP.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last));
+}
+
+/// Calls what [`on_slow_stop`] was given, and exits.
+fn stop_now(last: &mut Option<Box<dyn FnMut() + Send>>) -> ! {
+    if let Some(last) = last {
+        last();
+    }
+    std::process::exit(130);
+}
+
 /// Whether Ctrl-C was pressed in a program that calls [`watch`].
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
@@ -163,8 +205,13 @@ pub fn watch() -> ControlFlow<()> {
     HEEDED.call_once(|| {
         let heeded = ctrlc::set_handler(|| {
             let loses = SAVES.load(Ordering::Relaxed);
+            let mut last = ON_SLOW_STOP.lock().unwrap_or_else(PoisonError::into_inner);
             if INTERRUPTED.swap(true, Ordering::Relaxed) || compiling() && !loses {
-                std::process::exit(130);
+                stop_now(&mut last);
+            }
+            if last.is_some() {
+                std::thread::sleep(BOUNDARY);
+                stop_now(&mut last);
             }
             print_report("notice: stopping at the next boundary, with partial results. Press Ctrl-C again to end at once.");
         });
@@ -174,6 +221,18 @@ pub fn watch() -> ControlFlow<()> {
         log::debug!("watching for Ctrl-C");
     });
     if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// This process among those that mpirun started, once in a process.
+#[cfg(feature = "mpi")]
+pub fn mpi_rank() -> Option<Box<dyn Transport>> {
+    eventhorizon::hybrid::MpiRank::new().map(|rank| Box::new(rank) as Box<dyn Transport>)
+}
+
+/// None: the program was built without the feature `mpi`.
+#[cfg(not(feature = "mpi"))]
+pub fn mpi_rank() -> Option<Box<dyn Transport>> {
+    None
 }
 
 /// A progress bar on standard error if that is a terminal. It shows a spinner during compilations.
@@ -268,8 +327,9 @@ pub struct NoOptions {}
 #[derive(Args)]
 pub struct Where {
     /// Run on the GPU or the CPU. Default: whichever is expected to be faster for `network`,
-    /// `process` and `optimise`; for other commands the GPU, if there is an adapter (for `run`,
-    /// `match`, `search`, `experiment` and `moving-crowd`: one that is not software), else the CPU
+    /// `process`, `optimise`, `run`, `experiment`, `mrip-...` and `search`; for other commands the
+    /// GPU, if there is an adapter (for `match` and `moving-crowd`: one that is not software), else
+    /// the CPU
     #[arg(long)]
     backend: Option<Backend>,
 }
@@ -297,11 +357,12 @@ impl Where {
     }
 
     /// Where a study runs. A device is opened now only if it was requested.
-    pub fn study(&self) -> Result<StudyPlace, GpuError> {
+    pub fn study(&self) -> Result<OwnedBackend, GpuError> {
         Ok(match self.backend {
-            Some(Backend::Cpu) => StudyPlace::Cpu,
-            Some(Backend::Gpu) => StudyPlace::Gpu(Gpu::new()?),
-            None => StudyPlace::Auto(OnDemand::new()),
+            Some(Backend::Cpu) => OwnedBackend::Cpu,
+            Some(Backend::Gpu) => OwnedBackend::Gpu(Gpu::new()?),
+            None if cfg!(target_os = "linux") => OwnedBackend::Auto(OnDemand::new().abandoning()),
+            None => OwnedBackend::Auto(OnDemand::new()),
         })
     }
 
@@ -321,30 +382,21 @@ impl Where {
     }
 }
 
-/// Where a study runs, as a command line chooses it.
-pub enum StudyPlace {
-    Cpu,
-    Gpu(Gpu),
-    Auto(OnDemand),
+/// Seconds of the first run of the program without those in which it waited for compilations, and
+/// these as text.
+pub fn without_compilations(seconds: f64) -> (f64, String) {
+    let compiling = compiled().as_secs_f64().min(seconds);
+    match compiling > 0.0 {
+        true => (seconds - compiling, format!(" ({compiling:.3} s of them compiling)")),
+        false => (seconds, String::new()),
+    }
 }
 
-impl StudyPlace {
-    pub fn backend(&self) -> eventhorizon::Backend<'_> {
-        match self {
-            Self::Cpu => eventhorizon::Backend::Cpu,
-            Self::Gpu(gpu) => eventhorizon::Backend::Gpu(gpu),
-            Self::Auto(device) => eventhorizon::Backend::Auto(device),
-        }
-    }
-
-    /// The adapter of the device, if one was opened for the work.
-    pub fn adapter(&self) -> Option<String> {
-        let gpu = match self {
-            Self::Cpu => None,
-            Self::Gpu(gpu) => Some(gpu),
-            Self::Auto(device) => device.in_use(),
-        };
-        gpu.map(|gpu| gpu.info().name.clone())
+/// Prints where work ran and why, if that was chosen.
+pub fn print_choice(place: &OwnedBackend) -> Outcome<()> {
+    match place.choice() {
+        Some(choice) => Ok(writeln!(stdout(), "ran on {choice}")?),
+        None => Ok(()),
     }
 }
 

@@ -8,7 +8,8 @@ use eventhorizon::process::ProcessModel;
 use eventhorizon::statistics::{Allocated, Allocation, Design, Observations, Selected, Selection};
 use serde_json::{Value, json};
 
-use super::{Outcome, check_input, count, in_file, positive, read_text, usage};
+use super::{Outcome, check_input, count, in_file, positive, read_bytes, read_text, usage};
+use crate::formats::{jmt, xml};
 
 /// The largest size of a description, and of a CSV file of points, in bytes.
 const MOST_TEXT: u64 = 64 << 20;
@@ -37,9 +38,14 @@ impl Points {
 
     /// The same of the text of a file.
     pub fn network_of(&self, file: &Path, text: &str) -> Outcome<NetworkDescription> {
-        check_data(file, text)?;
         let folder = file.parent().unwrap_or(Path::new(""));
-        let read = NetworkDescription::in_folder(text, is_json(file, text), folder);
+        let read = if jmt::is_model(text) {
+            let network = jmt::read(file, text)?;
+            NetworkDescription::in_folder(&serde_json::to_string(&network)?, true, folder)
+        } else {
+            check_data(file, text)?;
+            NetworkDescription::in_folder(text, is_json(file, text), folder)
+        };
         let mut description = in_file(file, read)?;
         if let Some(csv) = &self.design {
             description.points(&self.table(csv)?)?;
@@ -146,7 +152,9 @@ fn add_files<'v>(part: &'v Value, names: &mut Vec<&'v str>) {
 
 /// The text of a description, or of standard input.
 pub fn text(file: &Path) -> Outcome<String> {
-    read_text(file, MOST_TEXT)
+    // Models of JMT may be in another encoding than UTF-8.
+    xml::decoded(&read_bytes(file, MOST_TEXT)?)
+        .ok_or_else(|| usage(format!("{}: the text is not UTF-8: save it in that encoding", file.display())))
 }
 
 /// What a description describes.
@@ -162,6 +170,9 @@ pub enum Kind {
 
 /// Finds what a description describes, by its tables.
 pub fn kind(file: &Path, text: &str) -> Outcome<Kind> {
+    if jmt::is_model(text) {
+        return Ok(Kind::Network);
+    }
     let keys: Vec<String> = match is_json(file, text) {
         true => {
             let whole = serde_json::from_str::<serde_json::Map<String, Value>>(text);

@@ -28,6 +28,8 @@ pub struct Source<'r> {
     pub events: Option<u64>,
     pub seconds: f64,
     pub fingerprint: u64,
+    /// Where it ran and why, if that was chosen.
+    pub choice: Option<String>,
 }
 
 impl Source<'_> {
@@ -56,10 +58,11 @@ impl Source<'_> {
         let events = self.events.unwrap_or(0);
         let executed = events.saturating_sub(before.unwrap_or(0));
         let now = if before.is_some() { format!(", {executed} of them now") } else { String::new() };
+        let (running, compiling) = super::without_compilations(self.seconds);
         #[allow(clippy::cast_precision_loss, reason = "a rate")]
-        let rate = executed as f64 / self.seconds;
+        let rate = executed as f64 / running;
         format!(
-            "{} ({}), mapping {}: {}{now}, {:.3} s, {rate:.3e} events/s",
+            "{} ({}), mapping {}: {}{now}, {:.3} s{compiling}, {rate:.3e} events/s",
             self.adapter,
             self.engine,
             self.mapping,
@@ -151,7 +154,11 @@ impl Results<'_> {
         if let Some(best) = &self.best.0 {
             writeln!(out, "{best}")?;
         }
-        Ok(writeln!(out, "fingerprint {:016x}", self.source.fingerprint)?)
+        writeln!(out, "fingerprint {:016x}", self.source.fingerprint)?;
+        match &self.source.choice {
+            Some(choice) => Ok(writeln!(out, "ran on {choice}")?),
+            None => Ok(()),
+        }
     }
 
     /// Why the replications of each point ended, and their bounds.

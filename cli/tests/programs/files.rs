@@ -376,6 +376,37 @@ fn a_run_that_was_saved_ends_no_earlier_than_it_is() {
     ended(&folder.phold(&["--resume=run", "--events=299"]), 2, &["--events 299"], "phold");
 }
 
+/// A preemptive station that breaks down: the network form does not run it.
+const BREAKING: &str = r#"
+name = "breaking"
+source.in = { interarrival = { exponential = 2 }, to = "server" }
+station.server = { discipline = "preemptive", service = { exponential = 1 }, breakdown = { up = { exponential = 20 }, down = { exponential = 2 } }, to = "out" }
+sink.out = {}
+"#;
+
+#[test]
+fn a_network_that_the_network_form_lacks_runs_as_a_process_model() {
+    let folder = Folder::new("translated");
+    write(folder.at("breaking.toml"), BREAKING).unwrap();
+    let run = |args: &[&str]| {
+        let given = ["breaking.toml", "--backend=cpu", "--replications=4", "--until=200"];
+        folder.run("network", &[&given, args])
+    };
+    let table = printed(&run(&["--csv", "table.csv"]));
+    assert!(table.contains("mapping process model, cores") && table.contains("down"), "{table}");
+    assert!(read_to_string(folder.at("table.csv")).unwrap().contains("\nserver,customer,wait,"));
+    write(folder.at("model.json"), printed(&run(&["--show", "process"]))).unwrap();
+    let given = ["model.json", "--backend=cpu", "--replications=4", "--until=200"];
+    let measures = printed(&folder.run("process", &[&given]));
+    assert!(measures.contains("wait_server__customer"), "{measures}");
+    let refused = run(&["--trace", "2"]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && error.contains("--trace") && error.contains("process model"),
+        "{error}"
+    );
+}
+
 #[test]
 fn results_go_to_standard_output_where_that_is_asked_for() {
     let folder = Folder::new("standard");

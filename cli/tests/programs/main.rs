@@ -1,9 +1,11 @@
 //! The commands from the outside: how they end, and what they print.
 
+mod cases;
 mod data;
 mod ended;
 mod experiments;
 mod files;
+mod interchange;
 mod limits;
 mod matching;
 mod reports;
@@ -95,7 +97,7 @@ fn what_cannot_be_is_refused_at_once() {
         ("mrip-pi", &["--backend=cpu", "--points=0"], &["points is 0"]),
         ("mrip-walk", &["--backend=cpu", "--steps=0"], &["steps is 0"]),
         ("papers", &["--all", "--budget=inf"], &["finite"]),
-        ("papers", &["baudis-9"], &["cannot be run"]),
+        ("papers", &["baudis-1-4"], &["cannot be run"]),
         ("experiment", &["--people=1"], &["25..="]),
         ("moving-crowd", &["--sight=nan"], &["length"]),
         ("phold", &["--backend=cpu", "--until=nan"], &["finite"]),
@@ -335,6 +337,22 @@ fn doctor_prints_adapters_and_a_verdict() {
     assert!(checks[0]["note"].as_str().unwrap().contains("events, equal on the CPU"), "{printed}");
     assert!(!printed["adapters"].as_array().unwrap().is_empty());
     ended(&run("doctor", &["--quick", "--list"]), 2, &["--quick", "--list"], "doctor");
+    // Compiled kernels are kept in the user's folder, unless that is switched off.
+    let folder = std::env::temp_dir().join(format!("eventhorizon-caches-{}", std::process::id()));
+    let list = |args: &[&str], off: Option<&str>| {
+        let mut doctor = program("doctor");
+        doctor.args(args).env("XDG_CACHE_HOME", &folder).env_remove("EVENTHORIZON_NO_CACHE");
+        let doctor = doctor.envs(off.map(|value| ("EVENTHORIZON_NO_CACHE", value)));
+        String::from_utf8(doctor.output().unwrap().stdout).unwrap()
+    };
+    let kept = list(&["--list"], None);
+    if cfg!(target_os = "linux") && kept.contains("Vulkan") {
+        let path = folder.join("eventhorizon").display().to_string();
+        assert!(kept.contains(&format!("0 bytes read from {path}")), "{kept}");
+    }
+    for off in [list(&["--list", "--no-cache"], None), list(&["--list"], Some("1"))] {
+        assert!(off.contains("not kept by this program"), "{off}");
+    }
     // A missing adapter.
     let output = program("doctor").env("WGPU_ADAPTER_NAME", "no such adapter").output().unwrap();
     ended(&output, 1, &["no such adapter"], "doctor");
@@ -425,22 +443,26 @@ fn phold_has_one_fingerprint_on_both_engines_and_all_ranks() {
 
 #[cfg(feature = "mpi")]
 #[test]
-fn phold_under_mpirun_has_the_fingerprint_of_one_process() {
-    let args = ["--lps", "300", "--until", "60", "--json", "-"];
-    let expected = fingerprint("phold-ranks", &args[..4]);
-    let mut mpirun = Command::new("mpirun");
-    mpirun.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").stdin(Stdio::null());
-    let output = mpirun
-        .args(["--oversubscribe", "--timeout", "60", "-n", "3"])
-        .args([env!("CARGO_BIN_EXE_eventhorizon"), "phold-ranks"])
-        .args(args)
-        .output()
-        .expect("an MPI for the feature `mpi`, with its mpirun on the PATH");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && printed.contains(&expected) && printed.contains("\"ranks\": 3"),
-        "{output:?}"
-    );
+fn runs_under_mpirun_have_the_fingerprint_of_one_process() {
+    let phold = ["phold-ranks", "--lps", "300", "--until", "60"];
+    let town = ["activity", "--agents", "40", "--vertices", "20", "--hours", "3", "--placement", "cpu"];
+    for args in [&phold[..], &town] {
+        let expected = fingerprint(args[0], &args[1..]);
+        let mut mpirun = Command::new("mpirun");
+        mpirun
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            .stdin(Stdio::null());
+        let output = mpirun
+            .args(["--oversubscribe", "--timeout", "60", "-n", "3", env!("CARGO_BIN_EXE_eventhorizon")])
+            .args(args)
+            .args(["--json", "-"])
+            .output()
+            .expect("an MPI for the feature `mpi`, with its mpirun on the PATH");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let is_whole = printed.contains(&expected) && printed.contains("\"ranks\": 3");
+        assert!(output.status.success() && is_whole, "{output:?}");
+    }
 }
 
 #[test]

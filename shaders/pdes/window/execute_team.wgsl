@@ -52,7 +52,12 @@ fn execute_team(row: u32, horizon: Horizon) -> Reduced {
         for (var i = 0u; i < met.most_count; i += 1u) {
             let present = coming;
             if i + 1u < cb_count { coming = pending_incoming(round, row, i + 1u, 1u); }
-            cb_team_insert(i < cb_count, present, met.most_held + i);
+            // An LP's own events are at `queue_spare`.
+            if round == 0u && !CB_BACKWARD {
+                cb_team_insert_front(i < cb_count, present, met.most_held + i);
+            } else {
+                cb_team_insert(i < cb_count, present, met.most_held + i);
+            }
         }
         if opened && (round == 0u || inserts > 0u) {
             inserts = 0u;

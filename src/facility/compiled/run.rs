@@ -195,34 +195,28 @@ pub struct DeviceNetwork<'g> {
 }
 
 impl<'g> DeviceNetwork<'g> {
-    /// Compiles the kernel.
+    /// Compiles the kernel: in the uniform form, where that covers the network.
     ///
     /// # Errors
     /// [`CompiledError::Gpu`], errors of the device.
     pub fn new(gpu: &'g Gpu, network: &CompiledNetwork) -> Result<Self, CompiledError> {
-        Self::with_form(gpu, network, Form::Uniform)
+        match Self::with_form(gpu, network, Form::Uniform) {
+            Err(CompiledError::NotCovered { .. }) => Self::with_form(gpu, network, Form::Switch),
+            made => made,
+        }
     }
 
-    /// Compiles the kernel in a form.
-    ///
-    /// # Errors
-    /// As [`DeviceNetwork::new`].
-    pub fn with_form(gpu: &'g Gpu, network: &CompiledNetwork, form: Form) -> Result<Self, CompiledError> {
-        let uniform = if form == Form::Uniform { Uniform::new(&network.ir).ok() } else { None };
-        Ok(Self::made(gpu, network, uniform)?)
-    }
-
-    /// Compiles the kernel in the uniform form: drivers compile the other one for long.
+    /// Compiles the kernel in a form. Drivers compile [`Form::Switch`] for long.
     ///
     /// # Errors
     /// [`CompiledError::NotCovered`] if the form lacks a feature, and errors of the device.
-    pub(in crate::facility) fn uniform(
-        gpu: &'g Gpu,
-        network: &CompiledNetwork,
-    ) -> Result<Self, CompiledError> {
+    pub fn with_form(gpu: &'g Gpu, network: &CompiledNetwork, form: Form) -> Result<Self, CompiledError> {
         let not_covered = |what: &str| CompiledError::NotCovered { what: format!("{what} on a device") };
-        let uniform = Uniform::new(&network.ir).map_err(not_covered)?;
-        Ok(Self::made(gpu, network, Some(uniform))?)
+        let uniform = match form {
+            Form::Uniform => Some(Uniform::new(&network.ir).map_err(not_covered)?),
+            Form::Switch => None,
+        };
+        Ok(Self::made(gpu, network, uniform)?)
     }
 
     fn made(gpu: &'g Gpu, network: &CompiledNetwork, uniform: Option<Uniform>) -> Result<Self, GpuError> {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::{Bindings, Checks, Kernel, Variable};
 use crate::gpu::compilations::Compiling;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::compilations::in_background;
 use crate::gpu::depth::on_stack;
 use crate::gpu::{Gpu, GpuError, Program, Recipe};
 
@@ -97,6 +99,12 @@ impl Kernel {
             _ => program.device_text().to_owned(),
         };
         let _compiling = (Compiling::begin(), gpu.compilation());
+        #[cfg(not(target_arch = "wasm32"))]
+        let (disk, begun) = (gpu.disk_cache(), std::time::Instant::now());
+        #[cfg(not(target_arch = "wasm32"))]
+        let cache = disk.map(crate::gpu::DiskCache::cache);
+        #[cfg(target_arch = "wasm32")]
+        let cache = None;
         let (pipeline, groups) = gpu.catch(&name, |device| {
             let module = wgpu::ShaderModuleDescriptor {
                 label: Some(&name),
@@ -123,10 +131,14 @@ impl Kernel {
                     // not.
                     zero_initialize_workgroup_memory: checks.bounds_checks,
                 },
-                cache: None,
+                cache,
             });
             (pipeline, groups)
         })?;
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(disk) = disk {
+            disk.compiled(begun.elapsed());
+        }
         let max_groups = gpu.limits().max_compute_workgroups_per_dimension;
         Ok(Self {
             name: name.into(),
@@ -233,6 +245,36 @@ impl Recipe {
     }
 }
 
+/// A recipe, and how its kernel is built.
+pub(crate) type KernelBuild<'a> = (&'a Recipe, fn(&Recipe, &Gpu) -> Result<Kernel, GpuError>);
+
+/// Builds those kernels that are missing, in threads, so that calls that need them find them on the
+/// device. What fails here fails again there, and is reported there.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn build_together<'a>(gpu: &Gpu, all: impl IntoIterator<Item = KernelBuild<'a>>) {
+    let missing = all.into_iter().filter(|(recipe, _)| !gpu.built().has(gpu.features(), recipe));
+    let missing: Vec<_> = missing.collect();
+    if missing.len() < 2 {
+        return;
+    }
+    // The run waits for all of them together.
+    let _compiling = Compiling::begin();
+    std::thread::scope(|scope| {
+        let thread = |(recipe, build): KernelBuild<'a>| {
+            let begun = std::thread::Builder::new().stack_size(8 << 20);
+            begun.spawn_scoped(scope, move || in_background(|| drop(build(recipe, gpu))))
+        };
+        let threads: Vec<_> = missing.into_iter().map(thread).collect();
+        // Waits for their ends, not only for their results: NVIDIA's driver (580.159) can deadlock
+        // if a device is destroyed while threads end.
+        threads.into_iter().flatten().for_each(|thread| drop(thread.join()));
+    });
+}
+
+/// Browsers have no threads: calls build the kernels that they need.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn build_together<'a>(_: &Gpu, _: impl IntoIterator<Item = KernelBuild<'a>>) {}
+
 /// The buffers that an entry point or its callees use, each with its place.
 fn variables(program: &Program, entry: &str) -> Vec<Variable> {
     let mut variables = Vec::new();
@@ -279,4 +321,35 @@ fn layouts(device: &wgpu::Device, name: &str, variables: &[Variable]) -> Vec<wgp
             })
         })
         .collect()
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+    use crate::gpu::{Source, disk_cache};
+
+    /// A file whose check sum is right but whose contents no driver has written.
+    #[test]
+    fn a_foreign_file_is_ignored() {
+        let folder = std::env::temp_dir().join(format!("eventhorizon-foreign-{}", std::process::id()));
+        let open = || {
+            let gpu = pollster::block_on(Gpu::open_in(0, Some(folder.clone())));
+            let gpu = gpu.unwrap_or_else(|error| panic!("this test needs an adapter: {error}"));
+            // As in `Gpu::for_test`.
+            std::mem::forget(gpu.clone());
+            gpu
+        };
+        let first = open();
+        let Some(disk) = first.disk_cache() else {
+            assert_ne!(first.info().backend, wgpu::Backend::Vulkan, "Vulkan has caches");
+            return;
+        };
+        assert_eq!(disk.bytes(), 0);
+        disk_cache::save(disk.path(), &[7; 4096]).unwrap();
+        let gpu = open();
+        assert_eq!(gpu.disk_cache().unwrap().bytes(), 4096);
+        let source = Source::new("cached.wgsl", "@compute @workgroup_size(1) fn cached() {}");
+        Recipe::new("cached", "cached", [source]).kernel(&gpu).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

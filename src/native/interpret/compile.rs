@@ -268,7 +268,10 @@ impl Compiler<'_> {
         let mut passed = Vec::new();
         for (parameter, argument) in compiled.parameters.iter().zip(arguments) {
             passed.push(match *parameter {
-                Parameter::Pointer { at } => Argument::Pointer { pointer: self.pointer(*argument)?, at },
+                Parameter::Pointer { at } => {
+                    let bytes = self.pointee_bytes(*argument);
+                    Argument::Pointer { pointer: self.pointer(*argument)?, at, bytes }
+                }
                 Parameter::Scalar { at, .. } | Parameter::Bytes { at, .. } => {
                     Argument::Value { from: self.slot(*argument)?, at, bytes: self.value_bytes(*argument) }
                 }
@@ -282,6 +285,17 @@ impl Compiler<'_> {
             None => None,
         };
         Ok(Op::Call { function, arguments: passed, result })
+    }
+
+    /// Bytes of what a pointer points to.
+    fn pointee_bytes(&self, pointer: Handle<E>) -> u32 {
+        match *self.ty(pointer) {
+            T::Pointer { base, .. } => self.source.bytes(base),
+            T::ValuePointer { size, scalar, .. } => {
+                size.map_or(1, |size| size as u32) * u32::from(scalar.width)
+            }
+            _ => 0,
+        }
     }
 
     /// A slot for what a statement yields.

@@ -7,7 +7,7 @@ pub(super) mod constant;
 mod expression;
 pub(super) mod float;
 mod math;
-mod op;
+pub(super) mod op;
 mod run;
 pub(super) mod runs;
 pub(super) mod scalar;
@@ -24,9 +24,9 @@ use run::Run;
 #[derive(Debug)]
 pub(super) struct Interpreter {
     /// By function of the module; those that no entry reaches are empty.
-    functions: Vec<Function>,
-    constants: Vec<u8>,
-    entries: Vec<usize>,
+    pub(super) functions: Vec<Function>,
+    pub(super) constants: Vec<u8>,
+    pub(super) entries: Vec<usize>,
     stack: usize,
 }
 
@@ -65,8 +65,23 @@ impl Interpreter {
     /// `block` is laid out as the module says, with buffers bound to valid memory; `stack` has
     /// [`stack_bytes`](Self::stack_bytes); addresses in `arguments` are valid for their types.
     pub(super) unsafe fn call(&self, block: *mut u8, stack: *mut u8, entry: usize, arguments: &[u64]) -> u64 {
-        let function = &self.functions[self.entries[entry]];
         let run = Run { functions: &self.functions, constants: self.constants.as_ptr(), block };
+        // SAFETY: as the caller says.
+        unsafe { self.pass(stack, entry, arguments, |function| run.function(stack, function)) }
+    }
+
+    /// Passes arguments to a frame, runs an entry there, and returns what it left.
+    ///
+    /// # Safety
+    /// As [`call`](Self::call); `run` runs the entry on the frame at `stack`.
+    pub(super) unsafe fn pass(
+        &self,
+        stack: *mut u8,
+        entry: usize,
+        arguments: &[u64],
+        run: impl FnOnce(&Function),
+    ) -> u64 {
+        let function = &self.functions[self.entries[entry]];
         let held = |address: u64| ptr::with_exposed_provenance_mut::<u8>(address as usize);
         // SAFETY: as the caller says; the frame has room for parameters and the result.
         unsafe {
@@ -79,7 +94,7 @@ impl Interpreter {
                     }
                 }
             }
-            run.function(stack, function);
+            run(function);
             match &function.returned {
                 Returned::Nothing => 0,
                 Returned::Scalar { width } => run::read(stack, *width),

@@ -5,34 +5,34 @@ use super::float::{Pack, Unpack};
 
 /// Where a value lies: bytes in the frame of a call, or in the constants of the module.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    pub(super) constant: bool,
-    pub(super) at: u32,
+pub(in crate::native) struct Slot {
+    pub(in crate::native) constant: bool,
+    pub(in crate::native) at: u32,
 }
 
 impl Slot {
-    pub(super) fn plus(self, bytes: u32) -> Self {
+    pub(in crate::native) fn plus(self, bytes: u32) -> Self {
         Slot { at: self.at + bytes, ..self }
     }
 }
 
 /// Components of a value: `width` bytes each, `step` bytes apart (0: one for all).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lanes {
-    pub(super) slot: Slot,
-    pub(super) width: u8,
-    pub(super) step: u32,
+pub(in crate::native) struct Lanes {
+    pub(in crate::native) slot: Slot,
+    pub(in crate::native) width: u8,
+    pub(in crate::native) step: u32,
 }
 
 /// Components that an operation writes to the frame, `width` bytes apart.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Out {
-    pub(super) at: u32,
-    pub(super) width: u8,
+pub(in crate::native) struct Out {
+    pub(in crate::native) at: u32,
+    pub(in crate::native) width: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Base {
+pub(in crate::native) enum Base {
     Slot {
         constant: bool,
     },
@@ -46,13 +46,13 @@ pub(super) enum Base {
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pointer {
-    pub(super) base: Base,
-    pub(super) offset: u32,
+pub(in crate::native) struct Pointer {
+    pub(in crate::native) base: Base,
+    pub(in crate::native) offset: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Length {
+pub(in crate::native) enum Length {
     Fixed(u32),
     /// Of a runtime-sized array: the byte of the block where the words of its buffer start.
     Bound {
@@ -61,7 +61,7 @@ pub(super) enum Length {
 }
 
 #[derive(Debug)]
-pub(super) enum Op {
+pub(in crate::native) enum Op {
     Zero {
         at: u32,
         bytes: u32,
@@ -197,14 +197,24 @@ pub(super) enum Op {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Argument {
-    Value { from: Slot, at: u32, bytes: u32 },
-    Pointer { pointer: Pointer, at: u32 },
+pub(in crate::native) enum Argument {
+    Value {
+        from: Slot,
+        at: u32,
+        bytes: u32,
+    },
+    /// To `bytes` bytes.
+    #[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "WebAssembly needs the bytes"))]
+    Pointer {
+        pointer: Pointer,
+        at: u32,
+        bytes: u32,
+    },
 }
 
 /// How a host passes an argument.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Parameter {
+pub(in crate::native) enum Parameter {
     Scalar { at: u32, width: u8 },
     Bytes { at: u32, bytes: u32 },
     Pointer { at: u32 },
@@ -212,7 +222,7 @@ pub(super) enum Parameter {
 
 /// How a host receives a result. Results lie at the start of a frame.
 #[derive(Debug, Default)]
-pub(super) enum Returned {
+pub(in crate::native) enum Returned {
     #[default]
     Nothing,
     Scalar {
@@ -225,14 +235,14 @@ pub(super) enum Returned {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Function {
+pub(in crate::native) struct Function {
     /// Bytes of its frame, a multiple of 16.
-    pub(super) frame: u32,
+    pub(in crate::native) frame: u32,
     /// Bytes of its frame and of those of the calls inside it.
-    pub(super) stack: u32,
+    pub(in crate::native) stack: u32,
     /// The depth of blocks and calls inside.
-    pub(super) depth: u32,
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) returned: Returned,
-    pub(super) body: Vec<Op>,
+    pub(in crate::native) depth: u32,
+    pub(in crate::native) parameters: Vec<Parameter>,
+    pub(in crate::native) returned: Returned,
+    pub(in crate::native) body: Vec<Op>,
 }

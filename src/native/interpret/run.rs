@@ -218,7 +218,7 @@ impl Run<'_> {
                     Argument::Value { from, at, bytes } => {
                         copy(self.slot(frame, *from), inner.add(*at as usize), *bytes);
                     }
-                    Argument::Pointer { pointer, at } => {
+                    Argument::Pointer { pointer, at, .. } => {
                         let address = self.address(frame, pointer).expose_provenance() as u64;
                         write(inner.add(*at as usize), 8, address);
                     }

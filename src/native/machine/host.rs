@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature, Type, Value, types};
 use naga::TypeInner as T;
 
+use super::super::host::{binary, pack, quaternary, ternary, unary, unpack};
 use super::super::interpret::component::{Binary, Quaternary, Ternary, Unary};
 use super::super::interpret::float::{Pack, Unpack};
 use super::super::interpret::runs::runs;
@@ -18,38 +19,6 @@ pub(super) enum Host {
     Pack(Pack),
     /// A component of what it returns.
     Unpack(Unpack, u64),
-}
-
-// Machine code passes the address of the function first; all words are `u64`.
-
-extern "C" fn unary(f: usize, a: u64) -> u64 {
-    // SAFETY: `Translator::host` passes the address of a function of this type; so below.
-    unsafe { std::mem::transmute::<usize, Unary>(f)(a) }
-}
-
-extern "C" fn binary(f: usize, a: u64, b: u64) -> u64 {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<usize, Binary>(f)(a, b) }
-}
-
-extern "C" fn ternary(f: usize, a: u64, b: u64, c: u64) -> u64 {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<usize, Ternary>(f)(a, b, c) }
-}
-
-extern "C" fn quaternary(f: usize, a: u64, b: u64, c: u64, d: u64) -> u64 {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<usize, Quaternary>(f)(a, b, c, d) }
-}
-
-extern "C" fn pack(f: usize, a: u64, b: u64, c: u64, d: u64) -> u64 {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<usize, Pack>(f)([a, b, c, d]) }
-}
-
-extern "C" fn unpack(f: usize, word: u64, component: u64) -> u64 {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<usize, Unpack>(f)(word)[component as usize & 3] }
 }
 
 /// Copies `bytes` bytes between places that may overlap.

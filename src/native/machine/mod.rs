@@ -29,6 +29,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use naga::{Function, Handle};
 
+use super::NativeError;
 use super::source::{Refused, Source};
 use plan::Plan;
 use refusal::{Failure, Translated, failed, refused_at};
@@ -70,7 +71,15 @@ impl Drop for Machine {
 }
 
 impl Machine {
-    pub(super) fn new(source: &Source<'_>, entries: &[Handle<Function>]) -> Result<Self, Failure> {
+    pub(super) fn new(
+        source: &Source<'_>,
+        entries: &[Handle<Function>],
+        refused: impl FnOnce(Refused) -> NativeError,
+    ) -> Result<Self, NativeError> {
+        Self::translated(source, entries).map_err(|failure| failure.at(refused))
+    }
+
+    fn translated(source: &Source<'_>, entries: &[Handle<Function>]) -> Result<Self, Failure> {
         let plan = Plan::new(source.module, entries)?;
         let isa = isa().map_err(Failure::Platform)?;
         let host_convention = isa.default_call_conv();
@@ -101,9 +110,15 @@ impl Machine {
         finalized.map(|_| machine)
     }
 
+    /// Bytes that calls take of the memory after a block: they have a stack of their own.
+    #[expect(clippy::unused_self, reason = "WebAssembly has frames there")]
+    pub(super) fn stack_bytes(&self) -> usize {
+        0
+    }
+
     /// # Safety
     /// As of `Code::call`.
-    pub(super) unsafe fn call(&self, block: *mut u8, entry: usize, arguments: &[u64]) -> u64 {
+    pub(super) unsafe fn call(&self, block: *mut u8, _: *mut u8, entry: usize, arguments: &[u64]) -> u64 {
         // SAFETY: as the caller says.
         unsafe { self.entries[entry](block, arguments.as_ptr()) }
     }

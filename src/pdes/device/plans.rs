@@ -1,6 +1,6 @@
 //! The dispatches of a run: the start, two windows, the digest.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Plan, Recipe};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, KernelBuild, Plan, Recipe, build_together};
 
 use super::dispatch::Part;
 use super::memory::{Memory, Run};
@@ -129,6 +129,31 @@ pub(in crate::pdes) fn settle<S: bytemuck::Pod, P: Payload>(
 ) -> Result<(), GpuError> {
     let settle = recipes.settle.kernel(gpu)?;
     parts(gpu, memory, 1)?.iter().try_for_each(|dispatch| once(gpu, memory, &settle, dispatch))
+}
+
+/// Compiles the kernels of [`windows`] together, and of [`start`] or of another begin.
+pub(in crate::pdes) fn compile<S: bytemuck::Pod, P: Payload>(
+    gpu: &Gpu,
+    recipes: &Recipes,
+    memory: &Memory<S, P>,
+    begin: Option<&Recipe>,
+) {
+    let Recipes { settle, gather, digest, digest_memory, first, sort, window, look, relax, .. } = recipes;
+    let gather = memory.cut.gathered().then_some(gather);
+    let digest_memory = (memory.run.memory_rows > 0).then_some(digest_memory);
+    let small = [settle, digest].into_iter().chain(begin).chain(gather).chain(digest_memory);
+    let small =
+        small.chain(first.iter().flatten()).map(|recipe| -> KernelBuild<'_> { (recipe, Recipe::kernel) });
+    let large = [window].into_iter().chain(look).chain(relax);
+    let large = large.map(|recipe| -> KernelBuild<'_> {
+        // SAFETY: as in `of_windows`.
+        (recipe, if recipes.counted { Recipe::kernel } else { |recipe, gpu| unsafe { recipe.ending(gpu) } })
+    });
+    // SAFETY: as in `windows`.
+    let sort = sort
+        .iter()
+        .map(|recipe| -> KernelBuild<'_> { (recipe, |recipe, gpu| unsafe { recipe.trusted(gpu) }) });
+    build_together(gpu, large.chain(sort).chain(small));
 }
 
 /// Compiles a kernel of windows.

@@ -30,7 +30,7 @@ use crate::pdes::sequential::functions::MakeFunctions;
 use crate::pdes::sequential::{native, reference};
 use crate::pdes::{CpuModel, Model, Replica, Until};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use any::AnyEngine;
+pub use any::AnyEngine;
 pub(crate) use cores::{CORES, Reports, WatchRuns, on_cores};
 use maker::{Driver, Fastest};
 pub use mapping::Mapping;
@@ -232,6 +232,13 @@ impl<M: Model + std::marker::Sync> CpuEngine<M> {
         Results::new(&prepared.models, prepared.columns.as_deref(), replications.start, runs, Mapping::Auto)
     }
 
+    /// The models of a design, and their functions.
+    fn prepare(&self, design: &Design) -> Result<(Prepared<M>, MakeFunctions<M>), SimulationError> {
+        let prepared = Prepared::new(design, &self.build)?;
+        let functions = (self.functions)(&prepared.models[0])?;
+        Ok((prepared, functions))
+    }
+
     fn execute(
         &self,
         experiment: &Experiment,
@@ -239,10 +246,9 @@ impl<M: Model + std::marker::Sync> CpuEngine<M> {
         until: Until,
         watch: &mut (impl FnMut(usize, u64) -> ControlFlow<()> + Send),
     ) -> Result<(Runs<M::Output>, Prepared<M>), SimulationError> {
-        let prepared = Prepared::new(&experiment.design, &self.build)?;
+        let (prepared, functions) = self.prepare(&experiment.design)?;
         prepared.check_end(until)?;
         let columns = prepared.columns.as_ref();
-        let functions = (self.functions)(&prepared.models[0])?;
         let models = (&prepared.models[..], &functions);
         let runs = results::on_cpu(models, columns, jobs, experiment.seed, until, self.options, watch)?;
         Ok((runs, prepared))

@@ -235,6 +235,7 @@ impl<M: Model> Simulation<M> {
                 strategy,
                 state_bytes,
             )?;
+            plans::compile(gpu, &recipes, &memory, saved.is_none().then_some(&recipes.start));
             match saved {
                 None => plans::start(gpu, &recipes, &memory).await?,
                 Some(saved) => room::put(gpu, &recipes, &memory, saved)?,

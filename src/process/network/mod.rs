@@ -2,10 +2,11 @@
 //!
 //! A customer is an entity of the type `customer`, and its class an attribute. Each node has a
 //! named block of statements, each station a resource. Sources, schedules and breakdowns are
-//! entities of their own. `write` makes the statements of nodes and routes, `station` those of
-//! stations, and `results` makes a network's report of the values of a study.
+//! entities of their own. `write` makes the statements of nodes, `routes` those of routes,
+//! `station` those of stations, and `results` makes a network's report of the values of a study.
 
 mod results;
+mod routes;
 mod source;
 mod station;
 mod write;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::facility::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
+use crate::facility::nodes::{Kind, Node};
 use crate::facility::outline::Outline;
 use crate::facility::{Distribution, Network};
 
@@ -51,11 +51,17 @@ impl Names {
     }
 }
 
+/// The attributes of customers that are whole numbers.
+const WHOLE: [&str; 12] = [
+    "entry", "class", "fresh", "task", "begun", "done", "patient", "order", "next", "counted", "pick",
+    "other",
+];
+
 /// Statements.
 pub(super) type Block = Vec<Value>;
 
 /// The end of a route: a node, with the class there and the travels on the way.
-type Target = (usize, usize, Vec<Distribution>);
+pub(super) type Target = (usize, usize, Vec<Distribution>);
 
 /// Writes the parts of a process model.
 pub(super) struct Writer<'n> {
@@ -69,7 +75,7 @@ pub(super) struct Writer<'n> {
     /// The blocks at which customers begin.
     pub(super) entries: Vec<String>,
     /// The ends of routes of customers that hold a server meanwhile.
-    targets: Vec<Target>,
+    pub(super) targets: Vec<Target>,
 }
 
 /// Changes a number.
@@ -100,6 +106,28 @@ pub(super) fn choose(mut arms: Vec<(String, Block)>) -> Block {
     vec![json!({ "if": first, "do": then, "elif": more, "else": last })]
 }
 
+/// The blocks that customers come to: routers before stations that block have others.
+fn reached(mut blocks: Map<String, Value>, entries: &[String]) -> Map<String, Value> {
+    fn leads(value: &Value, to: &mut Vec<String>) {
+        match value {
+            Value::Array(all) => all.iter().for_each(|value| leads(value, to)),
+            Value::Object(table) => {
+                to.extend(table.get("go").and_then(Value::as_str).map(str::to_owned));
+                table.values().for_each(|value| leads(value, to));
+            }
+            _ => {}
+        }
+    }
+    let (mut found, mut next) = (HashSet::new(), entries.to_vec());
+    while let Some(name) = next.pop() {
+        if found.insert(name.clone()) {
+            leads(&blocks[&name], &mut next);
+        }
+    }
+    blocks.retain(|name, _| found.contains(name));
+    blocks
+}
+
 impl<'n> Writer<'n> {
     /// The description.
     pub(super) fn network(&self) -> &'n Network {
@@ -120,25 +148,47 @@ impl<'n> Writer<'n> {
         }
     }
 
+    /// The end of runs in the description.
+    pub(super) fn until(&self) -> Option<f64> {
+        self.outline.network().until
+    }
+
+    /// A number with a first value.
+    pub(super) fn first(&mut self, name: &str, value: impl Into<Value>) {
+        self.variables.insert(name.to_owned(), value.into());
+    }
+
+    /// A time.
+    pub(super) fn clock(&mut self, name: &str) {
+        self.variables.insert(name.to_owned(), json!({ "kind": "time", "value": 0 }));
+    }
+
     /// The process model as JSON.
     pub(super) fn write(mut self) -> String {
         self.level("inside");
+        // The free places of regions.
+        let mut containers = Map::new();
+        for (number, region) in self.outline.network().regions.values().enumerate() {
+            let places = json!({ "capacity": region.capacity, "level": region.capacity });
+            containers.insert(format!("region_{number}"), places);
+        }
         for number in 0..self.nodes.len() {
             self.node(number);
         }
         self.beginning();
         let network = self.outline.network();
-        let mut customer = self.blocks;
+        let mut customer = reached(self.blocks, &self.entries);
         let dispatch = self
             .entries
             .iter()
             .enumerate()
             .map(|(entry, block)| (format!("entry == {entry}"), vec![json!({ "go": block })]));
         customer.insert("do".to_owned(), choose(dispatch.collect()).into());
-        let whole =
-            ["entry", "class", "fresh", "task", "begun", "done", "patient", "order", "next", "counted"];
-        let mut attributes: Map<String, Value> =
-            whole.map(|name| (name.to_owned(), json!(0))).into_iter().collect();
+        let mut attributes = Map::new();
+        let regions = (0..network.regions.len()).map(|region| format!("in_{region}"));
+        for name in WHOLE.map(str::to_owned).into_iter().chain(regions) {
+            attributes.insert(name, json!(0));
+        }
         for name in ["came", "work", "patience", "since"] {
             attributes.insert(name.to_owned(), json!({ "kind": "time", "value": 0 }));
         }
@@ -151,6 +201,7 @@ impl<'n> Writer<'n> {
             "ticks_per_unit": self.outline.resolution().ticks_per_unit(),
             "variable": self.variables,
             "resource": self.resources,
+            "container": containers,
             "entity": self.entities,
         });
         for (key, time) in [("until", network.until), ("warm_up", network.warm_up)] {
@@ -164,10 +215,6 @@ impl<'n> Writer<'n> {
     /// A variable with a time average.
     pub(super) fn level(&mut self, name: &str) {
         self.variables.insert(name.to_owned(), json!({ "value": 0, "level": true }));
-    }
-
-    pub(super) fn variable(&mut self, name: &str) {
-        self.variables.insert(name.to_owned(), json!(0));
     }
 
     pub(super) fn block(&mut self, name: String, block: Block) {
@@ -199,8 +246,31 @@ impl<'n> Writer<'n> {
     }
 
     /// A customer leaves the network.
-    pub(super) fn gone() -> Block {
-        vec![plus("inside", -1), json!({ "end": true })]
+    pub(super) fn gone(&self) -> Block {
+        let mut block = self.cross(None);
+        block.extend([plus("inside", -1), json!({ "end": true })]);
+        block
+    }
+
+    /// What a customer does that comes to a node, or leaves the network: it leaves regions, and
+    /// waits for a place in others.
+    pub(super) fn cross(&self, node: Option<usize>) -> Block {
+        let mut block = Vec::new();
+        let inside =
+            |region: usize| node.is_some_and(|node| self.nodes[node].beyond.regions.contains(&region));
+        let regions = self.outline.network().regions.len();
+        // A customer that waits for a place holds none that it leaves.
+        for region in (0..regions).filter(|&region| !inside(region)) {
+            let (name, place) = (format!("region_{region}"), format!("in_{region}"));
+            let leave = json!([{ "put": name }, set(&place, 0)]);
+            block.push(json!({ "if": format!("{place} == 1"), "do": leave }));
+        }
+        for region in (0..regions).filter(|&region| inside(region)) {
+            let (name, place) = (format!("region_{region}"), format!("in_{region}"));
+            let enter = json!([{ "get": name }, set(&place, 1)]);
+            block.push(json!({ "if": format!("{place} == 0"), "do": enter }));
+        }
+        block
     }
 
     fn node(&mut self, number: usize) {
@@ -220,7 +290,8 @@ impl<'n> Writer<'n> {
             Kind::Sink => {
                 for class in self.coming(number) {
                     let tally = self.names.pair("sojourn", number, class);
-                    let block = [vec![json!({ "tally": tally })], Self::gone()].concat();
+                    let block =
+                        [self.cross(Some(number)), vec![json!({ "tally": tally })], self.gone()].concat();
                     self.block(self.names.pair("at", number, class), block);
                 }
             }
@@ -233,8 +304,8 @@ impl<'n> Writer<'n> {
             let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
             self.level(&present);
             let time = law(pair.service.as_ref().expect("it is checked"));
-            let mut block =
-                vec![set("fresh", 0), set("came", "now"), plus(&present, 1), json!({ "delay": time })];
+            let mut block = self.cross(Some(number));
+            block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1), json!({ "delay": time })]);
             // A customer keeps its place here until it has room.
             let holds = self.nodes[number].holds(self.nodes);
             let (before, after) = if holds { self.held_routes(number, class) } else { Default::default() };
@@ -254,12 +325,10 @@ impl<'n> Writer<'n> {
             let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
             self.level(&present);
             let tasks = i32::try_from(pair.tasks.len()).expect("at most 64");
-            let mut block = vec![
-                json!({ "if": format!("task == {mark}"), "do": [plus(&waiting, 1), { "end": true }] }),
-                set("fresh", 0),
-                set("came", "now"),
-                plus(&present, 1),
-            ];
+            let back = [vec![plus(&waiting, 1)], self.cross(None), vec![json!({ "end": true })]].concat();
+            let mut block = vec![json!({ "if": format!("task == {mark}"), "do": back })];
+            block.extend(self.cross(Some(number)));
+            block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1)]);
             for (place, route) in pair.tasks.iter().enumerate() {
                 let entry = self.entries.len();
                 let name = format!("{}_{place}", self.names.pair("task", number, class));
@@ -302,140 +371,5 @@ impl<'n> Writer<'n> {
         if !all.is_empty() {
             self.entities.insert("beginning".to_owned(), json!({ "at_start": 1, "do": all }));
         }
-    }
-
-    /// The routes of a customer that holds nothing.
-    pub(super) fn routes(&mut self, number: usize, class: usize) -> Block {
-        let pair = &self.nodes[number].pairs[class];
-        let ways: Vec<Block> = pair.routes.iter().map(|route| self.along(route, class)).collect();
-        self.chosen(number, pair, ways)
-    }
-
-    /// One of several blocks, one for each route.
-    fn chosen(&mut self, number: usize, pair: &Pair, mut ways: Vec<Block>) -> Block {
-        if ways.len() == 1 {
-            return ways.remove(0);
-        }
-        let count = ways.len();
-        match self.nodes[number].choice {
-            Choice::Chance => {
-                let last = ways.pop().expect("there are several");
-                let arms = ways.into_iter().zip(&pair.routes);
-                let arms: Vec<_> =
-                    arms.map(|(way, route)| json!({ "p": route.probability, "do": way })).collect();
-                vec![json!({ "with": arms, "else": last })]
-            }
-            Choice::InTurn => {
-                let turn = self.names.of("turn", number);
-                self.variable(&turn);
-                let arms = ways.into_iter().enumerate().map(|(place, way)| {
-                    let next = set(&turn, (place + 1) % count);
-                    (format!("{turn} == {place}"), [vec![next], way].concat())
-                });
-                choose(arms.collect())
-            }
-            Choice::Shortest => {
-                let lines: Vec<_> = pair.routes.iter().map(|route| self.number(route.node)).collect();
-                let arms = ways.into_iter().enumerate().map(|(place, way)| {
-                    let condition = match lines[place + 1..].join(", ") {
-                        rest if rest.is_empty() => String::new(),
-                        rest if place + 2 == count => format!("{} <= {rest}", lines[place]),
-                        rest => format!("{} <= min({rest})", lines[place]),
-                    };
-                    (condition, way)
-                });
-                choose(arms.collect())
-            }
-        }
-    }
-
-    /// Travels.
-    fn travel(&mut self, time: &Distribution, arrival: Block) -> Block {
-        self.level("travelling");
-        let begin = vec![plus("travelling", 1), json!({ "delay": law(time) })];
-        [begin, arrival, vec![plus("travelling", -1)]].concat()
-    }
-
-    /// The way of a customer that holds no server. It waits where it is for room at a station that
-    /// blocks, or is lost there if it comes from a source.
-    fn along(&mut self, route: &ResolvedRoute, class: usize) -> Block {
-        let mut way = Vec::new();
-        if route.class != class {
-            way.push(set("class", route.class));
-        }
-        let mut enters = Vec::new();
-        if self.nodes[route.node].blocks {
-            let room = self.names.of("room", route.node);
-            let [arrived, lost] =
-                ["arrived", "lost"].map(|what| self.names.pair(what, route.node, route.class));
-            let no_room = format!("fresh == 1 and (free({room}) <= 0 or queue({room}) > 0)");
-            let mut turned = vec![json!({ "count": arrived }), json!({ "count": lost })];
-            if route.travel.is_some() {
-                turned.push(plus("travelling", -1));
-            }
-            turned.extend(Self::gone());
-            enters = vec![json!({ "if": no_room, "do": turned }), json!({ "seize": room })];
-        }
-        way.extend(match &route.travel {
-            Some(time) => self.travel(time, enters),
-            None => enters,
-        });
-        way.push(json!({ "go": self.names.pair("at", route.node, route.class) }));
-        way
-    }
-
-    /// The routes of a customer that keeps its server until it has room at the next station: what
-    /// it does while it holds the server, and behind that.
-    pub(super) fn held_routes(&mut self, number: usize, class: usize) -> (Block, Block) {
-        let mut reached = Vec::new();
-        let choice = self.held(number, class, &[], &mut reached);
-        let arms = reached.into_iter().map(|place: usize| {
-            let (node, to, travels) = self.targets[place].clone();
-            let mut way = if to == class { Vec::new() } else { vec![set("class", to)] };
-            for time in &travels {
-                way.extend(self.travel(time, Vec::new()));
-            }
-            way.push(json!({ "go": self.names.pair("at", node, to) }));
-            (format!("next == {place}"), way)
-        });
-        let arms = arms.collect();
-        (choice, choose(arms))
-    }
-
-    /// Chooses the end of a route through routers, and seizes room there.
-    fn held(
-        &mut self,
-        number: usize,
-        class: usize,
-        before: &[Distribution],
-        reached: &mut Vec<usize>,
-    ) -> Block {
-        let pair = &self.nodes[number].pairs[class];
-        let mut ways = Vec::new();
-        for route in &pair.routes {
-            let travels: Vec<_> = before.iter().copied().chain(route.travel).collect();
-            let node = &self.nodes[route.node];
-            if node.kind == Kind::Router && travels.is_empty() {
-                let count = self.names.pair("passed", route.node, route.class);
-                let mut way = vec![json!({ "count": count })];
-                way.extend(self.held(route.node, route.class, &travels, reached));
-                ways.push(way);
-                continue;
-            }
-            let target = (route.node, route.class, travels);
-            let place = self.targets.iter().position(|known| *known == target).unwrap_or_else(|| {
-                self.targets.push(target.clone());
-                self.targets.len() - 1
-            });
-            if !reached.contains(&place) {
-                reached.push(place);
-            }
-            let mut way = vec![set("next", place)];
-            if node.blocks {
-                way.push(json!({ "seize": self.names.of("room", route.node) }));
-            }
-            ways.push(way);
-        }
-        self.chosen(number, pair, ways)
     }
 }

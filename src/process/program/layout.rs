@@ -165,7 +165,7 @@ pub enum Size {
     Small,
     /// 8 rows of state, 64 rows of output.
     Medium,
-    /// 16 rows of state, 256 rows of output.
+    /// 16 rows of state, 512 rows of output: 8 KiB, the most that WGSL allows in a variable.
     Large,
 }
 
@@ -187,7 +187,7 @@ impl Size {
         match self {
             Self::Small => 16,
             Self::Medium => 64,
-            Self::Large => 256,
+            Self::Large => 512,
         }
     }
 }

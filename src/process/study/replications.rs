@@ -103,18 +103,19 @@ impl<'r, S: Sized3> Replications<'r, S> {
         options: EngineOptions,
         [warm_up, until]: [Ticks; 2],
     ) -> Self {
-        let backend = backend.for_wgsl();
         // Mappings are ways to use a device.
-        let backend = match backend.gpu_if(options.mapping != Mapping::Auto) {
-            Some(gpu) => Backend::Gpu(gpu),
-            None => backend,
-        };
+        let backend = backend.for_wgsl().on_device_if(options.mapping != Mapping::Auto);
+        let (printed, points) = (Arc::clone(compiled.printed()), compiled.design().len());
+        let chooser = Chooser::new(backend, Cost::KERNEL).compiling(move |gpu| {
+            // What fails here fails again when it is used, and is reported then.
+            let _ = DeviceProgram::new(gpu, &printed, points);
+        });
         let experiment = Experiment::new(compiled.design().clone(), study.replications, study.seed);
         Self {
             compiled,
             study,
             backend,
-            chooser: Chooser::new(backend, Cost::KERNEL),
+            chooser,
             gpu: None,
             options: options.outputs(true),
             experiment: experiment.with_common_random_numbers(),
@@ -286,7 +287,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
             let most = if pilot { most.min(PILOT) } else { most };
             let most = self.saving.as_mut().map_or(most, |saving| most.min(saving.plan().part()));
             let known = self.saving.as_ref().and_then(|saving| saving.known(next, range.end));
-            let (place, chosen) = self.chooser.next(range.end - next);
+            let (place, chosen) = self.chooser.next(range.end - next, points.len());
             let end = match &known {
                 Some(known) => known.end,
                 None => next + chosen.min(most),
@@ -310,7 +311,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
             };
             let whole = ended.len() - ended.len() % points.len();
             if known.is_none() {
-                self.chooser.took(place, whole / points.len(), began.elapsed());
+                self.chooser.took(place, whole, began.elapsed());
             }
             for (number, ended) in ended.into_iter().take(whole).enumerate() {
                 if let (Some(saving), None) = (&mut self.saving, &known) {

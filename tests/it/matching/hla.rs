@@ -158,3 +158,138 @@ fn deleted_regions_leave_their_rows_and_never_their_handles() {
     service.subscribe(watcher, 0, fresh).unwrap();
     assert_eq!(service.recipients(object).unwrap(), [watcher]);
 }
+
+/// Attributes with regions of their own, interactions and deleted objects, against all pairs.
+#[test]
+fn the_right_federates_hear_of_attributes_and_interactions() {
+    right_federates_hear_of_parts(Service::new(&Matcher::new(&gpu()), [LIMIT]));
+    right_federates_hear_of_parts(Service::on_host([LIMIT]));
+}
+
+fn right_federates_hear_of_parts(mut service: Service<1>) {
+    let mut stream = eventhorizon::random::Stream::new(3, 0, 0);
+    let mut ranges = Vec::new();
+    let mut regions = Vec::new();
+    for _ in 0..40 {
+        let lower = stream.below(90);
+        ranges.push((lower, lower + 1 + stream.below(9)));
+        regions.push(service.create_region([*ranges.last().unwrap()]).unwrap());
+    }
+    let overlap = |a: usize, b: usize| ranges[a].0 < ranges[b].1 && ranges[b].0 < ranges[a].1;
+    let mut objects = Vec::new();
+    for _ in 0..12 {
+        let (owner, class) = (Federate(stream.below(4)), stream.below(2));
+        objects.push(Some((service.register_object_instance(owner, class), owner, class)));
+    }
+    // (object, attribute or all, region), (federate, class, attribute or all, region), and
+    // (federate, class of interactions, region).
+    let mut associations = BTreeSet::new();
+    let mut subscriptions = BTreeSet::new();
+    let mut interests = BTreeSet::new();
+    let mut heard = [0; 3];
+    for round in 0..12 {
+        for _ in 0..25 {
+            let region = stream.below(40) as usize;
+            let (federate, class) = (Federate(stream.below(4)), stream.below(2));
+            let attribute = Some(stream.below(3)).filter(|&attribute| attribute < 2);
+            match stream.below(8) {
+                0..3 => {
+                    let object = stream.below(12) as usize;
+                    let Some((handle, ..)) = objects[object] else { continue };
+                    match attribute {
+                        Some(attribute) => {
+                            service.associate_attribute(handle, attribute, regions[region]).unwrap()
+                        }
+                        None => service.associate(handle, regions[region]).unwrap(),
+                    }
+                    associations.insert((object, attribute, region));
+                }
+                3 | 4 => {
+                    match attribute {
+                        Some(attribute) => {
+                            service.subscribe_attribute(federate, class, attribute, regions[region]).unwrap();
+                        }
+                        None => service.subscribe(federate, class, regions[region]).unwrap(),
+                    }
+                    subscriptions.insert((federate, class, attribute, region));
+                }
+                5 => {
+                    service.subscribe_interaction(federate, class, regions[region]).unwrap();
+                    interests.insert((federate, class, region));
+                }
+                6 => {
+                    if let Some((federate, class, attribute, region)) = subscriptions.pop_first() {
+                        match attribute {
+                            Some(attribute) => {
+                                service
+                                    .unsubscribe_attribute(federate, class, attribute, regions[region])
+                                    .unwrap();
+                            }
+                            None => service.unsubscribe(federate, class, regions[region]).unwrap(),
+                        }
+                    }
+                }
+                _ => {
+                    if let Some((object, attribute, region)) = associations.pop_last() {
+                        let (handle, ..) = objects[object].unwrap();
+                        match attribute {
+                            Some(attribute) => {
+                                service.unassociate_attribute(handle, attribute, regions[region]).unwrap();
+                            }
+                            None => service.unassociate(handle, regions[region]).unwrap(),
+                        }
+                    }
+                    if let Some((federate, class, region)) = interests.pop_last() {
+                        service.unsubscribe_interaction(federate, class, regions[region]).unwrap();
+                    }
+                }
+            }
+        }
+        if round % 4 == 3 {
+            let object = stream.below(12) as usize;
+            if let Some((handle, ..)) = objects[object].take() {
+                service.delete_object_instance(handle).unwrap();
+                associations.retain(|&(of, ..)| of != object);
+                assert!(matches!(service.recipients(handle), Err(MatchingError::UnknownHandle { .. })));
+            }
+        }
+        let meets = |a: Option<u32>, b: Option<u32>| a.is_none() || b.is_none() || a == b;
+        for (object, known) in objects.iter().enumerate() {
+            let Some((handle, owner, class)) = *known else { continue };
+            for updated in [None, Some(0), Some(1)] {
+                let mine = associations.iter().filter(|&&(of, to, _)| of == object && meets(to, updated));
+                let mine: Vec<_> = mine.collect();
+                let wanted = |&&(federate, of, attribute, seen): &&(Federate, u32, Option<u32>, usize)| {
+                    let meets_one = mine.iter().any(|&&(_, to, region)| {
+                        meets(attribute, to) && meets(attribute, updated) && overlap(region, seen)
+                    });
+                    of == class && federate != owner && meets_one
+                };
+                let expected: BTreeSet<_> =
+                    subscriptions.iter().filter(wanted).map(|&(federate, ..)| federate).collect();
+                let found = match updated {
+                    None => service.recipients(handle).unwrap(),
+                    Some(attribute) => service.recipients_of_attribute(handle, attribute).unwrap(),
+                };
+                assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "round {round}, object {object}");
+                heard[usize::from(updated.is_some())] += found.len();
+            }
+        }
+        for (region, &handle) in regions.iter().enumerate().step_by(5) {
+            let (sender, class) = (Federate(1), stream.below(2));
+            let wanted = |&&(federate, of, seen): &&(Federate, u32, usize)| {
+                of == class && federate != sender && overlap(region, seen)
+            };
+            let expected: BTreeSet<_> =
+                interests.iter().filter(wanted).map(|&(federate, ..)| federate).collect();
+            let found = service.send_interaction(sender, class, handle).unwrap();
+            assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "round {round}, region {region}");
+            heard[2] += found.len();
+        }
+    }
+    assert!(heard.iter().all(|&heard| heard > 20), "the test must have matches: {heard:?}");
+    // A region that only sent interactions is not in use.
+    let region = service.create_region([(0, LIMIT)]).unwrap();
+    service.send_interaction(Federate(9), 0, region).unwrap();
+    service.delete_region(region).unwrap();
+}

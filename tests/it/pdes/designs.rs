@@ -16,6 +16,13 @@ const BAG: Design = Design {
     ..Design::new("bag", "tests/wgsl/queue_bag.wgsl")
 };
 
+/// CB-PAR from the front, by small teams.
+const TWO_FROM_FRONT: Design = Design {
+    overrides: &[("CB_LANES", 2), ("CB_BACKWARD", 0)],
+    lanes: 2,
+    ..Design::new("cb-par-front-2", "queue/cb_par.wgsl")
+};
+
 /// PHOLD by YAWNS, and a model with own events and LP memory by the event horizon.
 fn conforms(queue: QueueDesign, seed: u64) {
     let gpu = gpu();
@@ -50,6 +57,9 @@ fn teams_of_every_size_give_the_bits_of_the_cpu() {
     for lanes in Lanes::ALL {
         conforms(QueueDesign::CbPar(lanes), lanes.count().into());
     }
+    for design in [&TWO_FROM_FRONT, QueueDesign::CB_PAR_FRONT.row()] {
+        conforms(QueueDesign::of(design), 9);
+    }
 }
 
 /// The paper's iteration: one event of each LP in a window. Runs to a time end as all others do.
@@ -78,10 +88,12 @@ fn windows_of_one_event_give_the_bits_of_the_cpu() {
 #[test]
 fn queues_around_whole_chunks_of_a_team() {
     let gpu = gpu();
-    for (lanes, population) in [(Lanes::Two, 3), (Lanes::Eight, 8), (Lanes::Eight, 17)] {
+    let eight = QueueDesign::CbPar(Lanes::Eight);
+    let two = [QueueDesign::CbPar(Lanes::Two), QueueDesign::of(&TWO_FROM_FRONT)];
+    for (design, population) in [(two[0], 3), (two[1], 3), (two[1], 4), (eight, 8), (eight, 17)] {
         let room = 5 * population;
         let model = phold(5, population, 0.1).with_capacity(Capacity { queue: room, mailbox: room });
-        let options = Options::default().queue(QueueDesign::CbPar(lanes));
+        let options = Options::default().queue(design);
         same(&gpu, &Reference(model), options, &[Until::events(20 * u64::from(room))]);
     }
 }

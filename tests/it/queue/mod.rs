@@ -205,7 +205,7 @@ fn on_cpu(
 fn check(gpu: &Gpu, capacity: u32, adopted: &[Vec<Event>], scripts: &[Vec<Op>]) {
     for order in orders() {
         let alone = QueueDesign::ALL.into_iter().filter(|design| design.serves_one_invocation());
-        for design in alone.chain(Lanes::ALL.map(QueueDesign::CbPar)) {
+        for design in alone.chain(Lanes::ALL.map(QueueDesign::CbPar)).chain([QueueDesign::CB_PAR_FRONT]) {
             let expected = on_cpu(design, &order, capacity, adopted, scripts);
             let found = on_gpu(gpu, design, &order, capacity, adopted, scripts);
             for (q, (found, expected)) in found.iter().zip(&expected).enumerate() {
@@ -337,7 +337,8 @@ fn queues_that_stay_long() {
 
 #[test]
 fn names_and_designs_go_both_ways() {
-    for design in QueueDesign::ALL.into_iter().chain(Lanes::ALL.map(QueueDesign::CbPar)) {
+    let teams = Lanes::ALL.map(QueueDesign::CbPar);
+    for design in QueueDesign::ALL.into_iter().chain(teams).chain([QueueDesign::CB_PAR_FRONT]) {
         assert_eq!(design.name().parse(), Ok(design));
     }
     assert_eq!("cb-par".parse(), Ok(QueueDesign::CB_PAR));

@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
+use eventhorizon::OwnedBackend;
+use eventhorizon::gpu::compiled;
 use eventhorizon::replication::{
-    CpuEngine, Decision, Design, Engine, Experiment, Mapping, Model, Observations, Options, Stopping,
+    AnyEngine, Decision, Design, Experiment, Mapping, Model, Observations, Options,
 };
 use serde_json::json;
 
@@ -44,9 +46,13 @@ pub struct MripReport {
     backend: String,
     adapter: String,
     mapping: String,
+    /// Where the replications ran and why, if that was chosen.
+    choice: Option<String>,
     /// The amount of work in one replication and its unit.
     work: (&'static str, u32),
     seconds: f64,
+    /// The same without compilations.
+    running: f64,
     fingerprint: u64,
     observations: Observations,
     decision: Option<Decision>,
@@ -58,7 +64,7 @@ const REPLICATIONS: u32 = 1024;
 impl Common {
     /// Runs the replications of one parameter point. `work` is the work of one replication, from
     /// which the rate is computed.
-    pub fn run<M: Model + Copy + Sync>(
+    pub fn run<M: Model + Copy + Send + Sync + 'static>(
         &self,
         model: M,
         params: &M::Params,
@@ -74,96 +80,56 @@ impl Common {
             bar.set_position(ended);
             shared::watch()
         };
-        let Some(gpu) = self.place.gpu()? else {
-            let engine = CpuEngine::new(model, Options::default())?;
-            let begun = Instant::now();
-            let (fingerprint, observations, decision) = match &stopping {
-                None => {
-                    let mut results = engine.experiment(params, &experiment).watch(watch).run()?;
-                    (results.fingerprint, results.observations.remove(0), None)
-                }
-                Some(stopping) => {
-                    let mut run = engine
-                        .experiment(params, &experiment)
-                        .precision(stopping, &names)
-                        .watch(watch)
-                        .run()?;
-                    (run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
-                }
-            };
-            let seconds = begun.elapsed().as_secs_f64();
-            bar.finish_and_clear();
-            let (backend, adapter, mapping) = ("cpu".into(), "CPU, all cores".into(), "cpu".into());
-            return Ok(MripReport {
-                backend,
-                adapter,
-                mapping,
-                work,
-                seconds,
-                fingerprint,
-                observations,
-                decision,
-            });
-        };
         let mapping = match self.mapping {
             MappingName::Thread => Mapping::Thread,
             MappingName::Warp => Mapping::Warp,
             MappingName::Team => Mapping::Team,
             MappingName::Auto => Mapping::Auto,
         };
-        let mut engine = Engine::new(&gpu, model, Options::default().mapping(mapping))?;
-        let mut timed = self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, Some(watch))?;
+        let place = self.place.study()?;
+        let mut engine = AnyEngine::new(place.backend(), model, Options::default().mapping(mapping))?;
+        let mut run = |watch: &mut dyn FnMut(u64) -> ControlFlow<()>| -> Outcome<_> {
+            let (begun, before) = (Instant::now(), compiled());
+            let (fingerprint, mut observations, decision) = match &stopping {
+                None => {
+                    let results = engine.run(params, &experiment, 0..experiment.replications, watch)?;
+                    (results.fingerprint, results.observations, None)
+                }
+                Some(stopping) => {
+                    let run = engine.run_precisely(params, &experiment, (stopping, &names), watch)?;
+                    (run.fingerprint, run.observations, Some(run.decisions[0]))
+                }
+            };
+            let seconds = begun.elapsed().as_secs_f64();
+            let running = seconds - (compiled() - before).as_secs_f64();
+            Ok(([seconds, running], fingerprint, observations.remove(0), decision))
+        };
+        let mut timed = run(&mut { watch })?;
         bar.finish_and_clear();
-        if timed.0 < 1.0 && !shared::interrupted() {
+        if matches!(place, OwnedBackend::Gpu(_)) && timed.0[0] < 1.0 && !shared::interrupted() {
             // The first run compiled the kernels, tried the mappings and tuned the length of
             // slices. Only a second run is timed.
-            timed =
-                self.on(&mut engine, stopping.as_ref(), params, &experiment, &names, None::<fn(u64) -> _>)?;
+            timed = run(&mut |_| ControlFlow::Continue(()))?;
         }
-        let (seconds, fingerprint, observations, decision) = timed;
-        let info = gpu.info();
+        let ([seconds, running], fingerprint, observations, decision) = timed;
+        let (backend, adapter, mapping) = match (engine.device(), place.adapter()) {
+            (Some(engine), Some(adapter)) => {
+                let mapping = engine.chosen().map_or(mapping, |chosen| chosen.mapping);
+                ("gpu", adapter.to_owned(), mapping.to_string())
+            }
+            _ => ("cpu", "CPU, all cores".to_owned(), "cpu".to_owned()),
+        };
         Ok(MripReport {
-            backend: "gpu".into(),
-            adapter: info.name.clone(),
-            mapping: engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string(),
+            backend: backend.to_owned(),
+            adapter,
+            mapping,
+            choice: place.choice(),
             work,
             seconds,
+            running,
             fingerprint,
             observations,
             decision,
-        })
-    }
-
-    #[allow(clippy::type_complexity, reason = "unpacked at once")]
-    fn on<M: Model>(
-        &self,
-        engine: &mut Engine<M>,
-        stopping: Option<&Stopping>,
-        params: &M::Params,
-        experiment: &Experiment,
-        names: &[&str],
-        watch: Option<impl FnMut(u64) -> ControlFlow<()>>,
-    ) -> Outcome<(f64, u64, Observations, Option<Decision>)> {
-        let begun = Instant::now();
-        Ok(match stopping {
-            None => {
-                let mut results = match watch {
-                    Some(watch) => engine.experiment(params, experiment).watch(watch).run()?,
-                    None => engine.run(params, experiment)?,
-                };
-                let seconds = begun.elapsed().as_secs_f64();
-                (seconds, results.fingerprint, results.observations.remove(0), None)
-            }
-            Some(stopping) => {
-                let mut run = match watch {
-                    Some(watch) => {
-                        engine.experiment(params, experiment).precision(stopping, names).watch(watch).run()?
-                    }
-                    None => engine.experiment(params, experiment).precision(stopping, names).run()?,
-                };
-                let seconds = begun.elapsed().as_secs_f64();
-                (seconds, run.fingerprint, run.observations.remove(0), Some(run.decisions[0]))
-            }
         })
     }
 
@@ -172,7 +138,7 @@ impl Common {
         let (unit, each) = reported.work;
         let replications = reported.observations.replications();
         #[allow(clippy::cast_precision_loss, reason = "a rate")]
-        let rate = replications as f64 * f64::from(each) / reported.seconds;
+        let rate = replications as f64 * f64::from(each) / reported.running;
         let mut outputs = Vec::new();
         if !self.json.on_stdout() {
             writeln!(stdout(), "{} ({}), mapping {}", reported.adapter, reported.backend, reported.mapping)?;
@@ -182,6 +148,9 @@ impl Common {
                 shared::count(replications, "replication"),
                 reported.seconds
             )?;
+            if let Some(choice) = &reported.choice {
+                writeln!(stdout(), "ran on {choice}")?;
+            }
             writeln!(stdout(), "{:18}{:>14}{:>14}{:>14}", "", "mean", "half width", "theory")?;
         }
         for (name, theory) in columns {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use eventhorizon::OwnedBackend;
 use eventhorizon::facility::{
     DesignResults, FacilityDesign, FacilityError, Network, NetworkDescription, Share, Study,
 };
@@ -34,6 +35,7 @@ fn check(args: &Args) -> Outcome<()> {
         ("--checkpoint", checkpoint.2.is_some()),
         ("--resume", resume.2.is_some()),
         ("--profile", args.profile.profile.is_some()),
+        ("--sca", args.sca.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
@@ -51,6 +53,15 @@ pub(super) fn compile(
     [until, warm_up]: [f64; 2],
 ) -> Outcome<FacilityDesign> {
     let networks = shared::in_file(&args.file, description.networks())?;
+    if networks
+        .iter()
+        .take(1)
+        .any(|network| network.compile_unstable().is_err_and(|error| error.needs_process()))
+    {
+        return Err(shared::usage(
+            "several points are not there for this network, which runs as a process model: run one point at a time",
+        ));
+    }
     let compiled = networks.into_iter().enumerate().map(|(point, mut network)| {
         // The resolution of ticks depends on the times of the runs too.
         (network.until, network.warm_up) = (Some(until), Some(warm_up));
@@ -117,11 +128,17 @@ pub(super) fn run(
     };
     bar.finish_and_clear();
     let results = shared::in_file(&args.file, results)?;
-    write(args, &study, &written, &results)
+    write(args, &study, &place, &written, &results)
 }
 
 /// Prints and writes the results in all requested forms.
-fn write(args: &Args, study: &Study, network: &Network, design: &DesignResults) -> Outcome<()> {
+fn write(
+    args: &Args,
+    study: &Study,
+    place: &OwnedBackend,
+    network: &Network,
+    design: &DesignResults,
+) -> Outcome<()> {
     let mut report = design.report(args.runs.level)?;
     let is_shown = |column: &str| only::shows(&args.only, column);
     report.rows.retain(|row| is_shown(&row.name));
@@ -141,6 +158,7 @@ fn write(args: &Args, study: &Study, network: &Network, design: &DesignResults) 
             events: Some(design.events),
             seconds: design.seconds,
             fingerprint: design.fingerprint,
+            choice: place.choice(),
         },
         report,
         design: &design.design,

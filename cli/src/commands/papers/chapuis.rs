@@ -24,7 +24,7 @@ fn simulate(town: Town, placement: &str, ranks: u32) -> Outcome<Simulated> {
     let numbers = [("--agents", agents), ("--vertices", vertices), ("--hours", hours), ("--ranks", ranks)];
     let numbers = numbers.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
     let placement = ["activity".to_owned(), "--placement".to_owned(), placement.to_owned()];
-    activity::simulate(&Args::try_parse_from(placement.into_iter().chain(numbers))?)
+    activity::simulate(&Args::try_parse_from(placement.into_iter().chain(numbers))?, None)
 }
 
 /// Runs a town and checks its fingerprint against an earlier one.
@@ -44,20 +44,20 @@ fn rate(ran: &Simulated) -> f64 {
 
 pub(super) fn figure_2(study: &mut Study<'_>) -> Outcome<()> {
     let (agents, hours) = study.size((500, 48), (64, 6));
-    for vertices in study.size([256, 512, 1024], [32, 64, 128]) {
-        let mut known = None;
-        for (line, placement) in [("GPU", "gpu"), ("CPU, all cores", "cpu")] {
+    let mut towns = study.size([256, 512, 1024], [32, 64, 128]).map(|vertices| (vertices, None));
+    study.note(&format!("{agents} agents, {hours} hours"));
+    for (line, placement) in [("CPU, all cores", "cpu"), ("GPU", "gpu")] {
+        for (vertices, known) in &mut towns {
             if !study.goes_on() {
                 return Ok(());
             }
-            let ran = checked(Town { agents, vertices, hours }, placement, 1, &mut known)?;
+            let ran = checked(Town { agents, vertices: *vertices, hours }, placement, 1, known)?;
             if !study.goes_on() {
                 return Ok(());
             }
-            study.point("", line, vertices.into(), ran.seconds)?;
+            study.point("", line, (*vertices).into(), ran.seconds)?;
         }
     }
-    study.note(&format!("{agents} agents, {hours} hours"));
     Ok(())
 }
 
@@ -65,6 +65,7 @@ pub(super) fn figure_3(study: &mut Study<'_>) -> Outcome<()> {
     let (vertices, hours) = study.size((1024, 48), (64, 6));
     let full = [500, 1000, 2000, 4000, 8000, 16000];
     let agents: &[u32] = study.size(&full, &[64, 128, 256]);
+    study.note(&format!("{vertices} vertices, {hours} hours"));
     for &agents in agents {
         if !study.goes_on() {
             return Ok(());
@@ -76,7 +77,6 @@ pub(super) fn figure_3(study: &mut Study<'_>) -> Outcome<()> {
         study.point("seconds", "GPU", agents.into(), ran.seconds)?;
         study.point("events per second", "GPU", agents.into(), rate(&ran))?;
     }
-    study.note(&format!("{vertices} vertices, {hours} hours"));
     Ok(())
 }
 
@@ -86,6 +86,7 @@ pub(super) fn figure_4(study: &mut Study<'_>) -> Outcome<()> {
         (Town { agents: 256, vertices: 64, hours: 6 }, 2),
     );
     let mut known = None;
+    study.note(&format!("{} agents, {} vertices, {} hours", town.agents, town.vertices, town.hours));
     for ranks in (0..).map(|power| 1 << power).take_while(|&ranks| ranks <= most) {
         if !study.goes_on() {
             return Ok(());
@@ -97,7 +98,6 @@ pub(super) fn figure_4(study: &mut Study<'_>) -> Outcome<()> {
         study.point("seconds", "ranks of one process, one GPU", ranks.into(), ran.seconds)?;
         study.point("events per second", "ranks of one process, one GPU", ranks.into(), rate(&ran))?;
     }
-    study.note(&format!("{} agents, {} vertices, {} hours", town.agents, town.vertices, town.hours));
     Ok(())
 }
 

@@ -22,15 +22,15 @@ use eventhorizon::queue::{HeapBatch, HeapItem, ParallelHeap};
 use eventhorizon::random::Stream;
 use eventhorizon::time::{Resolution, Ticks};
 
-use super::study::Study;
+use super::study::{Study, thousands};
 use crate::shared::{Outcome as Result, same};
 
 /// The number of LPs that items are for.
 const LPS: u32 = 32768;
 
 pub(super) fn figure_11(study: &mut Study<'_>) -> Result<()> {
-    let is_software = study.gpu.info().device_type == wgpu::DeviceType::Cpu;
-    let (least, most) = study.size((10, if is_software { 16 } else { 22 }), (10, 13));
+    let gpu = study.gpu()?;
+    let (least, most) = study.size((10, if study.is_software() { 16 } else { 22 }), (10, 13));
     let nodes: &[u32] = study.size(&[64, 128, 256, 512, 1024], &[64, 256, 1024]);
     let time = Duration::from_secs_f64(study.args.seconds());
     for &node in nodes {
@@ -38,7 +38,6 @@ pub(super) fn figure_11(study: &mut Study<'_>) -> Result<()> {
             if !study.goes_on() {
                 return Ok(());
             }
-            let gpu = study.gpu.clone();
             check(&gpu, node, held.min(7 * node + 1), LPS, Work::Bulk)?;
             let mut hold = Hold::new(&gpu, node, held, LPS, Work::Bulk)?;
             let (cycles, seconds) = hold.measure(time)?;
@@ -53,7 +52,7 @@ pub(super) fn figure_11(study: &mut Study<'_>) -> Result<()> {
 }
 
 pub(super) fn figure_10(study: &mut Study<'_>) -> Result<()> {
-    let gpu = study.gpu.clone();
+    let gpu = study.gpu()?;
     let lps = study.size(LPS, 1024);
     let populations: &[u32] = study.size(&[4, 8, 16, 32, 64, 128], &[4, 8]);
     let nodes: &[u32] = study.size(&[256, 1024], &[256]);
@@ -75,7 +74,7 @@ pub(super) fn figure_10(study: &mut Study<'_>) -> Result<()> {
             study.row(["", &format!("nodes of {node}")], population.into(), Some(rate), None, &note)?;
         }
     }
-    study.note(&format!("{lps} LPs, rate 0.1, lookahead 10"));
+    study.note(&format!("{} LPs, rate 0.1, lookahead 10", thousands(lps.into())));
     Ok(())
 }
 

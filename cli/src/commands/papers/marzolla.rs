@@ -7,13 +7,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::{Algorithm, Matcher, Region, host, reference};
 use eventhorizon::random::Stream;
 use rayon::ThreadPoolBuilder;
 
 use super::sbm;
-use super::study::Study;
+use super::sets::SetMatcher;
+use super::study::{Study, thousands};
 use crate::shared::{self, Outcome, same, usage};
 
 const SEED: u64 = 42;
@@ -22,18 +22,35 @@ const ALPHA: f64 = 100.0;
 
 type Set = Vec<Region<u32, 1>>;
 
+/// Subscriptions and updates, and the number of their overlapping pairs.
+struct Workload {
+    sets: [Set; 2],
+    pairs: u64,
+}
+
+impl Workload {
+    fn new(sets: [Set; 2]) -> Self {
+        let pairs = reference::count(&sets[0], &sets[1]);
+        Self { sets, pairs }
+    }
+
+    fn regions(&self) -> u64 {
+        (self.sets[0].len() + self.sets[1].len()) as u64
+    }
+}
+
 /// Subscriptions and updates, `regions` in all.
-fn workload(regions: u32, alpha: f64) -> [Set; 2] {
+fn workload(regions: u32, alpha: f64) -> Workload {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^32")]
     let size = (2_f64.powi(32) * (alpha / f64::from(regions)).min(0.5)).round().max(1.0) as u32;
-    [0, 1].map(|side| {
+    Workload::new([0, 1].map(|side| {
         let mut stream = Stream::new(SEED, side, 0);
         let mut region = || {
             let lo = stream.draw().min(u32::MAX - size);
             Region::new([lo], [lo + size])
         };
         (0..regions / 2).map(|_| region()).collect()
-    })
+    }))
 }
 
 /// The shortest of some runs in seconds, and the count, which is the same in all.
@@ -57,10 +74,13 @@ enum Way {
     Ranks(usize),
     /// On the device.
     Device(Algorithm),
+    /// Sort-based matching with sets, on the device.
+    DeviceSets,
 }
 
 /// Seconds of a way to count, with everything from the regions on the host to the number.
-fn measure(gpu: &Gpu, [s, u]: &[Set; 2], way: Way, runs: u32) -> Outcome<f64> {
+fn measure(study: &Study<'_>, workload: &Workload, way: Way, runs: u32) -> Outcome<f64> {
+    let [s, u] = &workload.sets;
     let on = |threads: usize, count: &(dyn Fn() -> Result<u64, String> + Sync)| -> Outcome<(f64, u64)> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
         timed(runs, || Ok(pool.install(count)?))
@@ -69,15 +89,22 @@ fn measure(gpu: &Gpu, [s, u]: &[Set; 2], way: Way, runs: u32) -> Outcome<f64> {
         Way::Sets(threads) => on(threads, &|| Ok(sbm::count(s, u, threads)))?,
         Way::Ranks(threads) => on(threads, &|| host::count(s, u).map_err(|error| error.to_string()))?,
         Way::Device(algorithm) => {
-            let matcher = Matcher::new(gpu);
+            let matcher = Matcher::new(&study.gpu()?);
             // The first run builds the kernels.
             timed(runs + 1, || {
                 let (s, u) = (matcher.upload("subscriptions", s)?, matcher.upload("updates", u)?);
                 Ok(matcher.count(&s, &u, algorithm)?)
             })?
         }
+        Way::DeviceSets => {
+            let matcher = SetMatcher::new(&study.gpu()?)?;
+            timed(runs + 1, || {
+                let found = matcher.count(s, u, matcher.segments(s.len() + u.len()))?;
+                Ok(found.ok_or(CUT)?.pairs.into_iter().sum())
+            })?
+        }
     };
-    same(&found, &reference::count(s, u), "overlapping pairs")?;
+    same(&found, &workload.pairs, "overlapping pairs")?;
     Ok(seconds)
 }
 
@@ -90,29 +117,27 @@ fn threads() -> Vec<usize> {
 }
 
 /// Time and speed-up by threads. The device is a level line.
-fn by_threads(study: &mut Study<'_>, sets: &[Set; 2], device: &[(&str, Algorithm)]) -> Outcome<()> {
-    let (gpu, threads) = (study.gpu.clone(), threads());
+fn by_threads(study: &mut Study<'_>, workload: &Workload, device: &[(&str, Way)]) -> Outcome<()> {
+    study.note(&format!("{} regions", thousands(workload.regions())));
+    let threads = threads();
     let as_f64 = |threads: usize| u32::try_from(threads).map_or(0.0, f64::from);
-    for (line, way) in [
-        ("SBM with sets (Algorithms 6, 7)", Way::Sets as fn(usize) -> Way),
-        ("SBM by ranks (this library)", Way::Ranks),
-    ] {
+    for (line, way) in [(SETS, Way::Sets as fn(usize) -> Way), (RANKS, Way::Ranks)] {
         let mut one = None;
         for &threads in &threads {
             if !study.goes_on() {
                 return Ok(());
             }
-            let seconds = measure(&gpu, sets, way(threads), 3)?;
+            let seconds = measure(study, workload, way(threads), 3)?;
             let one = *one.get_or_insert(seconds);
             study.point("seconds", line, as_f64(threads), seconds)?;
             study.point("speed-up over one thread", line, as_f64(threads), one / seconds)?;
         }
     }
-    for &(line, algorithm) in device {
+    for &(line, way) in device {
         if !study.goes_on() {
             return Ok(());
         }
-        let seconds = measure(&gpu, sets, Way::Device(algorithm), 3)?;
+        let seconds = measure(study, workload, way, 3)?;
         for &threads in [&threads[..1], &threads[threads.len() - 1..]].concat().iter() {
             study.row(
                 ["seconds", line],
@@ -123,74 +148,82 @@ fn by_threads(study: &mut Study<'_>, sets: &[Set; 2], device: &[(&str, Algorithm
             )?;
         }
     }
-    study.note(&format!("{} regions", sets[0].len() + sets[1].len()));
     Ok(())
 }
 
-const DEVICE: [(&str, Algorithm); 4] = [
-    ("BFM on the device", Algorithm::Brute),
-    ("GBM on the device", Algorithm::Grid { cells: None }),
-    ("ITM on the device", Algorithm::IntervalTree),
-    ("SBM on the device", Algorithm::Sort),
+const SETS: &str = "SBM with sets (Algorithms 6, 7)";
+const RANKS: &str = "SBM by ranks (this library)";
+const SETS_ON_DEVICE: &str = "SBM with sets on the device";
+const RANKS_ON_DEVICE: &str = "SBM by ranks on the device";
+
+const DEVICE: [(&str, Way); 5] = [
+    ("BFM on the device", Way::Device(Algorithm::Brute)),
+    ("GBM on the device", Way::Device(Algorithm::Grid { cells: None })),
+    ("ITM on the device", Way::Device(Algorithm::IntervalTree)),
+    (SETS_ON_DEVICE, Way::DeviceSets),
+    (RANKS_ON_DEVICE, Way::Device(Algorithm::Sort)),
 ];
 
+const CUT: &str = "the driver ended a loop early";
+
 pub(super) fn figure_9(study: &mut Study<'_>) -> Outcome<()> {
-    let sets = workload(study.size(1_000_000, 20_000), ALPHA);
-    by_threads(study, &sets, &DEVICE)?;
     study.note("alpha 100");
-    Ok(())
+    by_threads(study, &workload(study.size(1_000_000, 20_000), ALPHA), &DEVICE)
 }
 
 pub(super) fn figure_10(study: &mut Study<'_>) -> Outcome<()> {
-    let sets = workload(study.size(20_000_000, 100_000), ALPHA);
-    by_threads(study, &sets, &DEVICE[2..])?;
     study.note("alpha 100");
-    Ok(())
+    by_threads(study, &workload(study.size(20_000_000, 100_000), ALPHA), &DEVICE[2..])
 }
 
 pub(super) fn figure_11(study: &mut Study<'_>) -> Outcome<()> {
-    let (gpu, sets) = (study.gpu.clone(), workload(study.size(1_000_000, 20_000), ALPHA));
+    let sets = workload(study.size(1_000_000, 20_000), ALPHA);
     for power in study.size(8..=17, 6..=11) {
         if !study.goes_on() {
             return Ok(());
         }
         let cells = 1_u32 << power;
-        let seconds = measure(&gpu, &sets, Way::Device(Algorithm::Grid { cells: Some(cells) }), 2)?;
+        let seconds = measure(study, &sets, Way::Device(Algorithm::Grid { cells: Some(cells) }), 2)?;
         study.point("", "GBM on the device", cells.into(), seconds)?;
     }
-    let seconds = measure(&gpu, &sets, Way::Device(Algorithm::Grid { cells: None }), 2)?;
+    let seconds = measure(study, &sets, Way::Device(Algorithm::Grid { cells: None }), 2)?;
     study.note(&format!(
         "{} regions, alpha 100; {seconds:.4} s with the library's number of cells",
-        2 * sets[0].len()
+        thousands(sets.regions())
     ));
     Ok(())
 }
 
 pub(super) fn figure_12(study: &mut Study<'_>) -> Outcome<()> {
-    let (gpu, cores) = (study.gpu.clone(), threads().pop().unwrap_or(1));
+    let cores = threads().pop().unwrap_or(1);
     let ways = [
-        ("SBM with sets (Algorithms 6, 7)", Way::Sets(cores)),
-        ("SBM by ranks (this library)", Way::Ranks(cores)),
+        (SETS, Way::Sets(cores)),
+        (RANKS, Way::Ranks(cores)),
         ("ITM on the device", Way::Device(Algorithm::IntervalTree)),
-        ("SBM on the device", Way::Device(Algorithm::Sort)),
+        (SETS_ON_DEVICE, Way::DeviceSets),
+        (RANKS_ON_DEVICE, Way::Device(Algorithm::Sort)),
     ];
     let most = study.size(10_000_000, 40_000);
+    let gpu = study.gpu();
     let by_regions = [most / 8, most / 4, most / 2, most].map(|regions| (regions, ALPHA, f64::from(regions)));
     let by_alpha = [0.01, 1.0, 100.0].map(|alpha| (most, alpha, alpha));
-    for (panel, points) in [("by regions, alpha 100", &by_regions[..]), ("by alpha", &by_alpha)] {
+    let alpha = format!("alpha, with {} regions", thousands(most.into()));
+    for (panel, points) in [("regions, with alpha 100", &by_regions[..]), (&alpha, &by_alpha)] {
         for &(regions, alpha, x) in points {
             let sets = workload(regions, alpha);
             for (line, way) in ways {
                 if !study.goes_on() {
                     return Ok(());
                 }
-                let seconds = measure(&gpu, &sets, way, 2)?;
+                if gpu.is_err() && matches!(way, Way::Device(_) | Way::DeviceSets) {
+                    continue;
+                }
+                let seconds = measure(study, &sets, way, 2)?;
                 study.point(panel, line, x, seconds)?;
             }
         }
     }
-    study.note(&format!("by alpha: {most} regions"));
-    Ok(())
+    gpu.map(drop)
 }
 
 /// The peak of this process's memory in MiB while `work` runs, and its result. `None` where the
@@ -208,27 +241,43 @@ fn peak<T>(work: impl FnOnce() -> T) -> (Option<f64>, T) {
 pub(super) fn figure_13(study: &mut Study<'_>) -> Outcome<()> {
     let most = study.size(20_000_000, 400_000);
     let cores = threads().pop().unwrap_or(1);
+    study.note("alpha 100");
     for regions in [most / 8, most / 4, most / 2, most] {
-        let [s, u] = workload(regions, ALPHA);
-        let expected = reference::count(&s, &u);
+        if !study.goes_on() {
+            return Ok(());
+        }
+        let Workload { sets: [s, u], pairs: expected } = workload(regions, ALPHA);
         let (peak_of_input, ()) = peak(|| ());
         let (peak_of_ranks, found) = peak(|| host::count(&s, &u));
         same(&found?, &expected, "overlapping pairs")?;
         // Last: the system's allocator keeps the memory of its many small parts.
         let (peak_of_sets, found) = peak(|| sbm::count(&s, &u, cores));
         same(&found, &expected, "overlapping pairs")?;
-        for (line, peak) in [
-            ("SBM with sets (Algorithms 6, 7)", peak_of_sets),
-            ("SBM by ranks (this library)", peak_of_ranks),
-            ("the regions and the program", peak_of_input),
-        ] {
+        for (line, peak) in
+            [(SETS, peak_of_sets), (RANKS, peak_of_ranks), ("the regions and the program", peak_of_input)]
+        {
             match peak {
                 Some(peak) => study.point("", line, regions.into(), peak)?,
                 None => study.missing("", line, regions.into(), "the system does not reset the peak")?,
             }
         }
     }
-    study.note("alpha 100");
+    // After the process's memory was measured, which would have buffers of a software adapter.
+    let Ok(gpu) = study.gpu() else { return Ok(()) };
+    let matcher = SetMatcher::new(&gpu)?;
+    for regions in [most / 8, most / 4, most / 2, most] {
+        if !study.goes_on() {
+            return Ok(());
+        }
+        let Workload { sets: [s, u], pairs } = workload(regions, ALPHA);
+        let segments = matcher.segments(s.len() + u.len());
+        let found = matcher.count(&s, &u, segments)?.ok_or(CUT)?;
+        same(&found.pairs.iter().sum(), &pairs, "overlapping pairs")?;
+        let note = format!("buffers for {segments} segments");
+        #[expect(clippy::cast_precision_loss, reason = "a size")]
+        let size = found.bytes as f64 / f64::from(1 << 20);
+        study.row(["", SETS_ON_DEVICE], regions.into(), Some(size), None, &note)?;
+    }
     Ok(())
 }
 
@@ -278,7 +327,7 @@ pub(super) fn figure_14(study: &mut Study<'_>) -> Outcome<()> {
         Some(path) => positions(path)?,
     };
     let name = if study.args.positions.is_some() { "positions from the file" } else { "generated positions" };
-    let sets = around(&positions);
-    study.note(&format!("{name}, {} pairs", reference::count(&sets[0], &sets[1])));
+    let sets = Workload::new(around(&positions));
+    study.note(&format!("{name}, {} pairs", thousands(sets.pairs)));
     by_threads(study, &sets, &DEVICE[1..])
 }

@@ -8,28 +8,32 @@
 //!
 //! Each experiment writes `NAME.csv`, a row as soon as it is measured, and `NAME.png` at its end.
 //! Numbers of the paper stand beside them only where its text or a table states them. Runs of one
-//! setting are compared with each other, or with the sequential engine; if results differ, the exit
-//! code is 1.
+//! setting are compared with each other, or with the sequential engine. If results differ, or the
+//! device fails, the experiment fails and the others continue; the exit code is then 1.
 
 mod chapuis;
-mod comparisons;
+mod counts;
 mod heap;
+mod lists;
 mod marzolla;
 mod park;
 mod passerat;
 mod phold;
 mod sbm;
 mod search;
+mod sets;
 mod study;
 mod table;
 
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
+use eventhorizon::gpu::{Gpu, GpuError};
 
-use crate::shared::{self, FileUse, Outcome};
+use crate::shared::{self, Failure, FileUse, Outcome};
 use study::Study;
 use table::{Axes, EXPERIMENTS, Experiment, Paper, Run};
 
@@ -89,22 +93,74 @@ pub fn run(args: &Args) -> Outcome<()> {
             }
         }
     }
-    let gpu = eventhorizon::gpu::Gpu::new()?;
-    writeln!(stdout(), "{gpu}")?;
     std::fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
-    for experiment in chosen {
+    let mut gpu = adapter()?;
+    let chosen: Vec<_> = chosen.into_iter().filter(|one| matches!(one.run, Run::By(_))).collect();
+    let mut failed = Vec::new();
+    for experiment in &chosen {
         if shared::watch().is_break() {
             break;
         }
-        let Run::By(run) = experiment.run else {
-            continue;
-        };
-        let mut study = Study::new(experiment, args, &gpu)?;
-        writeln!(stdout(), "\n{}: {} ({})", experiment.name, experiment.title, study.source())?;
-        let ran = run(&mut study);
-        // What was measured before an error or Ctrl-C is drawn, too.
-        shared::all([ran.map_err(|error| format!("{}: {error}", experiment.name).into()), study.draw()])?;
-        writeln!(stdout(), "{}", experiment.verdict)?;
+        match attempt(experiment, args, gpu.as_ref()) {
+            Ok(()) => {}
+            Err(error) if chosen.len() == 1 || shared::closed(&*error) => return Err(error),
+            Err(error) => {
+                shared::print_report(&format!("error: {error}"));
+                failed.push(experiment.name);
+                // The device may be lost.
+                gpu = gpu.and_then(|_| Gpu::new().ok());
+            }
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(format!("{} of {} experiments failed: {}", failed.len(), chosen.len(), failed.join(", "))
+                .into())
+        }
+    }
+}
+
+/// The device, or `None` without an adapter: some experiments need none.
+fn adapter() -> Outcome<Option<Gpu>> {
+    match Gpu::new() {
+        Ok(gpu) => {
+            writeln!(stdout(), "{gpu}")?;
+            Ok(Some(gpu))
+        }
+        Err(error @ GpuError::NoAdapter { .. }) => {
+            shared::print_report(&format!(
+                "notice: {error}.\nnotice: only what runs on the CPU is measured."
+            ));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Runs an experiment and draws what it measured, also after an error or Ctrl-C.
+fn attempt(experiment: &'static Experiment, args: &Args, gpu: Option<&Gpu>) -> Outcome<()> {
+    let Run::By(run) = experiment.run else { return Ok(()) };
+    let mut study = Study::new(experiment, args, gpu)?;
+    let picture = study.picture();
+    shared::on_slow_stop(move || {
+        shared::print_report("notice: stopped; what was measured is in the CSV file and the picture");
+        if let Err(error) = study::draw(&picture) {
+            shared::print_report(&format!("error: {error}"));
+        }
+    });
+    let source = study::source(experiment);
+    writeln!(stdout(), "\n{}: {} ({source})", experiment.name, experiment.title)?;
+    let begun = Instant::now();
+    let ran = run(&mut study).map_err(|error| -> Failure {
+        match shared::closed(&*error) {
+            true => error,
+            false => format!("{}: {error}", experiment.name).into(),
+        }
+    });
+    shared::all([ran, study.draw()])?;
+    if !shared::interrupted() {
+        writeln!(stdout(), "{} ({:.1} s)", experiment.verdict, begun.elapsed().as_secs_f64())?;
     }
     Ok(())
 }

@@ -9,16 +9,17 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use eventhorizon::gpu::{Gpu, GpuError};
+use eventhorizon::gpu::GpuError;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
-    CpuSimulation, Fault, FaultKind, Fingerprint, Options, Simulation, SimulationError, Stop, Sync, Until,
+    Capacity, CpuSimulation, Fault, FaultKind, Fingerprint, Model as _, Options, Simulation, SimulationError,
+    Stop, Sync, Until,
 };
 use eventhorizon::queue::{Lanes, QueueDesign, Traverse};
 use eventhorizon::time::{Resolution, Ticks};
 
-use super::comparisons;
-use super::study::Study;
+use super::counts;
+use super::study::{Study, thousands};
 use crate::shared::rates::{Rate, measure, too_large};
 use crate::shared::{Outcome, same};
 
@@ -55,20 +56,40 @@ const CB_SEQ: Way = paper(
 const WAYS: [Way; 6] = [
     CB_SEQ,
     paper("CB-SEQ-SP", &[Some(QueueDesign::CbSeqSp)]),
-    paper("CB-PAR", &[Some(QueueDesign::CB_PAR)]),
+    paper("CB-PAR", &[Some(QueueDesign::CB_PAR), Some(QueueDesign::CB_PAR_FRONT)]),
     paper("Heaps", &[Some(QueueDesign::Heap)]),
     paper("Splays", &[Some(QueueDesign::Splay)]),
     Way { name: "this library (its own windows)", designs: &[None], sync: Sync::Yawns },
 ];
 
-/// Comparisons and events per second of Table I, on a GeForce GTX 1060.
-const TABLE_1: [(&str, f64, f64); 5] = [
-    ("CB-SEQ", 63.94, 2.61e7),
-    ("CB-SEQ-SP", 97.36, 1.85e7),
-    ("CB-PAR", 129.30, 2.76e7),
-    ("Heaps", 12.77, 2.04e7),
-    ("Splays", 26.35, 1.49e7),
+/// A column of Table I, on a GeForce GTX 1060.
+struct Stated {
+    name: &'static str,
+    /// For each executed event: comparisons, and transactions of the memory.
+    comparisons: f64,
+    transactions: f64,
+    events_per_second: f64,
+}
+
+const fn stated(name: &'static str, comparisons: f64, transactions: f64, events_per_second: f64) -> Stated {
+    Stated { name, comparisons, transactions, events_per_second }
+}
+
+const TABLE_1: [Stated; 5] = [
+    stated("CB-SEQ", 63.94, 48.83, 2.61e7),
+    stated("CB-SEQ-SP", 97.36, 89.72, 1.85e7),
+    stated("CB-PAR", 129.30, 55.92, 2.76e7),
+    stated("Heaps", 12.77, 66.16, 2.04e7),
+    stated("Splays", 26.35, 86.27, 1.49e7),
 ];
+
+/// The events per LP of Table I.
+const POPULATION_1: u32 = 128;
+
+/// The paper's numbers for a line, if its table has them.
+fn in_table_1(name: &str) -> Option<&'static Stated> {
+    TABLE_1.iter().find(|column| column.name == name)
+}
 
 const RATES: [f64; 3] = [0.1, 0.001, 0.00001];
 
@@ -77,7 +98,7 @@ pub(super) fn figure_6(study: &mut Study<'_>) -> Outcome<()> {
         ["2 threads", "4 threads", "8 threads", "16 threads", "32 threads", "64 threads"];
     let (lps, rate) = (study.size(1024, 32), 0.001);
     let lanes: &[Lanes] = if study.args.small { &Lanes::ALL[3..] } else { &Lanes::ALL };
-    study.note(&format!("{lps} LPs, lookahead 10"));
+    study.note(&format!("{} LPs, lookahead 10", thousands(lps.into())));
     let mut runs = Runs::new(study);
     for &population in populations(study, &[4, 16, 64, 256, 1024, 4096, 16384]) {
         for (lanes, name) in lanes.iter().zip(&NAMES[NAMES.len() - lanes.len()..]) {
@@ -110,7 +131,7 @@ fn populations<'a>(study: &Study<'_>, full: &'a [u32]) -> &'a [u32] {
 }
 
 fn rates(study: &mut Study<'_>, lps: u32, full: &[u32]) -> Outcome<()> {
-    study.note(&format!("{lps} LPs, lookahead 10"));
+    study.note(&format!("{} LPs, lookahead 10", thousands(lps.into())));
     let mut runs = Runs::new(study);
     for rate in RATES {
         for &population in populations(study, full) {
@@ -120,46 +141,100 @@ fn rates(study: &mut Study<'_>, lps: u32, full: &[u32]) -> Outcome<()> {
                 }
                 let cell = Cell { lps, rate, population };
                 let found = runs.best(study, cell, way)?;
-                let stated = (lps == 32768 && rate == 0.1 && population == 128)
-                    .then(|| TABLE_1.iter().find(|(name, ..)| *name == way.name).map(|row| row.2));
-                report(study, [&format!("rate {rate}"), way.name], population, found, stated.flatten())?;
+                let is_stated = lps == 32768 && rate == 0.1 && population == POPULATION_1;
+                let stated =
+                    in_table_1(way.name).filter(|_| is_stated).map(|column| column.events_per_second);
+                report(study, [&format!("rate {rate}"), way.name], population, found, stated)?;
             }
         }
     }
     Ok(())
 }
 
-pub(super) fn table_1(study: &mut Study<'_>) -> Outcome<()> {
-    let cell = Cell { lps: study.size(32768, 256), rate: 0.1, population: 128 };
-    let queues = study.size(1024, 128);
+/// The times of a rate: the mean delay, and the lookahead.
+fn times(rate: f64) -> Outcome<[Ticks; 2]> {
     let time = |units| Resolution::default().ticks(units);
-    let times = [time(1.0 / cell.rate)?, time(LOOKAHEAD)?];
+    Ok([time(1.0 / rate)?, time(LOOKAHEAD)?])
+}
+
+/// Counts in the designs of a line; `write` writes the numbers of one. A name in the CSV is the
+/// design's where a line has several.
+fn counted(
+    study: &mut Study<'_>,
+    queues: u32,
+    population: u32,
+    mut write: impl FnMut(&mut Study<'_>, &Way, QueueDesign, Option<counts::Counts>) -> Outcome<()>,
+) -> Outcome<()> {
     let mut hashes = None;
-    for (column, way) in (1_u32..).zip(&WAYS) {
-        for design in way.designs.iter().copied().flatten().filter(|design| design.lanes() == 1) {
+    for way in &WAYS {
+        for design in way.designs.iter().copied().flatten() {
             if !study.goes_on() {
                 return Ok(());
             }
-            let stated = TABLE_1.iter().find(|(name, ..)| *name == way.name).map(|row| row.1);
-            let panel = "comparisons per event";
-            match comparisons::count(&study.gpu, design, queues, cell.population, times)? {
-                None => {
-                    study.missing(panel, design.name(), column.into(), "the driver ended a loop early")?
-                }
-                Some(counted) => {
-                    // All designs execute the same events in the same order.
-                    same(&counted.executed, hashes.get_or_insert(counted.executed), design)?;
-                    study.row([panel, design.name()], column.into(), Some(counted.per_event), stated, "")?;
-                }
+            let counts = counts::count(&study.gpu()?, design, queues, population, times(0.1)?)?;
+            if let Some(counts) = counts {
+                // All designs execute the same events in the same order.
+                same(&counts.executed, hashes.get_or_insert(counts.executed), design)?;
             }
+            write(study, way, design, counts)?;
         }
     }
+    Ok(())
+}
+
+const CUT: &str = "the driver ended a loop early";
+
+pub(super) fn figure_9(study: &mut Study<'_>) -> Outcome<()> {
+    const PANELS: [&str; 2] = ["32-byte sectors per event", "bytes read and written per event"];
+    let queues = study.size(1024, 64);
+    study.note(&format!("{queues} LPs, rate 0.1, lookahead 10; queue slots only"));
+    for &population in study.size(&[4, 16, 64, POPULATION_1, 256, 512, 1024][..], &[4, 16, 64, POPULATION_1])
+    {
+        counted(study, queues, population, |study, way, design, counts| {
+            let stated = in_table_1(way.name).filter(|_| population == POPULATION_1);
+            // The paper has one line for both directions.
+            let stated =
+                stated.filter(|_| !design.name().ends_with("-front")).map(|column| column.transactions);
+            let x = f64::from(population);
+            let Some(counts) = counts else { return study.missing(PANELS[0], design.name(), x, CUT) };
+            study.row([PANELS[0], design.name()], x, Some(counts.sectors), stated, "")?;
+            study.point(PANELS[1], design.name(), x, counts.bytes)
+        })?;
+    }
+    Ok(())
+}
+
+pub(super) fn table_1(study: &mut Study<'_>) -> Outcome<()> {
+    let cell = Cell { lps: study.size(32768, 256), rate: 0.1, population: POPULATION_1 };
+    let queues = study.size(1024, 128);
+    let mut column = 0;
+    counted(study, queues, cell.population, |study, way, design, counts| {
+        column += 1;
+        let stated = in_table_1(way.name);
+        let panels = [
+            (
+                "comparisons per event",
+                counts.map(|counts| counts.comparisons),
+                stated.map(|column| column.comparisons),
+            ),
+            (
+                "32-byte sectors per event",
+                counts.map(|counts| counts.sectors),
+                stated.map(|column| column.transactions),
+            ),
+        ];
+        for (panel, found, stated) in panels {
+            let note = if found.is_none() { CUT } else { "" };
+            study.row([panel, design.name()], f64::from(column), found, stated, note)?;
+        }
+        Ok(())
+    })?;
     let mut runs = Runs::new(study);
     for (column, way) in (1_u32..).zip(&WAYS) {
         if !study.goes_on() {
             return Ok(());
         }
-        let stated = TABLE_1.iter().find(|(name, ..)| *name == way.name).map(|row| row.2);
+        let stated = in_table_1(way.name).map(|column| column.events_per_second);
         let found = runs.best(study, cell, way)?;
         report(study, ["events per second", way.name], column, found, stated)?;
     }
@@ -191,8 +266,12 @@ struct Cell {
 }
 
 impl Cell {
-    fn model(&self) -> Outcome<Phold> {
-        Ok(Phold::new(self.lps, self.population, self.rate, LOOKAHEAD, Resolution::default())?)
+    fn model(&self, sync: Sync) -> Outcome<Phold> {
+        let model = Phold::new(self.lps, self.population, self.rate, LOOKAHEAD, Resolution::default())?;
+        let Capacity { queue, mailbox } = model.capacity();
+        // An LP that executes one event at a time holds more; growth would disturb measurements.
+        let queue = if sync == Sync::OneEvent { 2 * queue } else { queue };
+        Ok(model.with_capacity(Capacity { queue, mailbox }))
     }
 
     /// The end of the checked run. It has at least three epochs, so that sent events are executed
@@ -257,7 +336,7 @@ impl Runs {
             Err(error) => match error.downcast_ref().and_then(limit) {
                 Some(note) => {
                     if note == LOST {
-                        study.gpu = Gpu::new()?;
+                        study.reopen()?;
                     }
                     Ok(Err(note))
                 }
@@ -275,11 +354,9 @@ impl Runs {
     ) -> Outcome<Found> {
         self.ask_cpu(cell)?;
         let deadline = Instant::now() + self.budget;
-        let (model, end) = (cell.model()?, cell.end()?);
-        // Not with fixed capacities: those of PHOLD are for windows of many events. If an LP
-        // executes one at a time, its queue may get longer.
+        let (model, end) = (cell.model(sync)?, cell.end()?);
         let options = Options::default().seed(SEED).queue(design).sync(sync);
-        let mut simulation = Simulation::new(&study.gpu, &model, options)?;
+        let mut simulation = Simulation::new(&study.gpu()?, &model, options)?;
         let begin = Instant::now();
         simulation.run(Until::time(end))?;
         if begin.elapsed() > self.budget {
@@ -307,7 +384,7 @@ impl Runs {
         }
         let mut found = None;
         if u64::from(cell.lps) * u64::from(cell.population) <= CPU_EVENTS {
-            let (model, deadline) = (cell.model()?, Instant::now() + self.budget);
+            let (model, deadline) = (cell.model(Sync::Yawns)?, Instant::now() + self.budget);
             let end = Until::time(cell.end()?);
             let mut cpu = CpuSimulation::new(&model, Options::default().seed(SEED))?;
             let mut progress = cpu.run(Until { events: 0, ..end })?;

@@ -26,8 +26,17 @@ type Sets = [BTreeSet<u32>; 2];
 /// The number of overlapping pairs, found in `segments` segments on the threads of the current
 /// pool.
 pub(super) fn count(subscriptions: &[Region<u32, 1>], updates: &[Region<u32, 1>], segments: usize) -> u64 {
+    counts(subscriptions, updates, segments).into_iter().sum()
+}
+
+/// The pairs that each segment finds.
+pub(super) fn counts(
+    subscriptions: &[Region<u32, 1>],
+    updates: &[Region<u32, 1>],
+    segments: usize,
+) -> Vec<u64> {
     let count = |sum: &mut u64, _: &Endpoint, others: &BTreeSet<u32>| *sum += others.len() as u64;
-    scan(subscriptions, updates, segments, count).into_iter().sum()
+    scan(subscriptions, updates, segments, count)
 }
 
 /// Calls `report` with the upper end of each region and the regions of the other kind that are then

@@ -4,7 +4,6 @@
 //! The paper's searches take eight cells at once. Every measured set of searches is compared with
 //! the sequential search.
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 use eventhorizon::gpu::Gpu;
@@ -12,6 +11,7 @@ use eventhorizon::queue::{QueueDesign, Traverse};
 use eventhorizon::search::reference::AStar;
 use eventhorizon::search::{Engine, Grid, Mapping, Options};
 
+use super::lists::{LANES, List, OpenLists};
 use super::study::Study;
 use crate::commands::astar;
 use crate::shared::{Outcome, same};
@@ -76,7 +76,7 @@ fn rate(gpu: &Gpu, grid: &Grid, seconds: f64, slots: u32, mapping: Mapping) -> O
 }
 
 pub(super) fn figure_12(study: &mut Study<'_>) -> Outcome<()> {
-    let (gpu, seconds) = (study.gpu.clone(), study.args.seconds());
+    let (gpu, seconds) = (study.gpu()?, study.args.seconds());
     let sides: &[u32] = study.size(&[64, 256, 512], &[32, 64]);
     let slots: &[u32] = study.size(&[64, 256, 1024, 4096, 16384], &[16, 64]);
     for &side in sides {
@@ -103,11 +103,36 @@ pub(super) fn figure_12(study: &mut Study<'_>) -> Outcome<()> {
 }
 
 pub(super) fn table_3(study: &mut Study<'_>) -> Outcome<()> {
-    let (gpu, seconds) = (study.gpu.clone(), study.args.seconds());
-    let small = study.args.small;
-    for (side, at_once, length, place, stated) in TABLE_3.into_iter().take(study.size(5, 1)) {
+    for (side, _, length, place, _) in TABLE_3.into_iter().take(study.size(5, 2)) {
         let grid = Grid::random(side, DENSITY, SEED)?;
-        let slots = if small { 64 } else { at_once };
+        // Larger grids have longer searches.
+        let searches = study.size((1 << 22) / (side * side), 64).clamp(16, 256);
+        let x = f64::from(side);
+        for (line, list) in [("the paper's lists", List::Paper), ("optimal searches", List::Optimal)] {
+            if !study.goes_on() {
+                return Ok(());
+            }
+            let found = OpenLists::count(&grid, &grid.random_searches(searches, SEED), list);
+            study.beside("average length of the open list", line, (x, found.length), length)?;
+            study.beside("average relative insertion place", line, (x, found.place), place)?;
+            if list == List::Optimal {
+                continue;
+            }
+            let ends =
+                ["comparisons per insertion, from the back", "comparisons per insertion, from the front"];
+            for (panel, by_lanes) in ends.into_iter().zip(found.comparisons) {
+                for (lanes, comparisons) in LANES.into_iter().zip(by_lanes) {
+                    let line =
+                        if lanes == 1 { "CB-SEQ".to_owned() } else { format!("CB-PAR, {lanes} lanes") };
+                    study.point(panel, &line, x, comparisons)?;
+                }
+            }
+        }
+    }
+    let (gpu, seconds) = (study.gpu()?, study.args.seconds());
+    for (side, at_once, _, _, stated) in TABLE_3.into_iter().take(study.size(5, 1)) {
+        let grid = Grid::random(side, DENSITY, SEED)?;
+        let slots = study.size(at_once, 64);
         for (name, design) in DESIGNS {
             if !study.goes_on() {
                 return Ok(());
@@ -118,61 +143,6 @@ pub(super) fn table_3(study: &mut Study<'_>) -> Outcome<()> {
             let stated = column.map(|column| stated[column]);
             study.row(["searches per second", name], side.into(), Some(found), stated, "")?;
         }
-        let (found_length, found_place) = open_list(&grid, study.size(64, 16));
-        study.beside("average length of the open list", "any design", (side.into(), found_length), length)?;
-        study.beside("average relative insertion place", "any design", (side.into(), found_place), place)?;
     }
     Ok(())
-}
-
-/// The average length of the open list at an insertion, and the average place of the new cell among
-/// the others by their estimates, from 0 (first) to 1: of sequential searches.
-#[expect(clippy::cast_precision_loss, reason = "averages")]
-fn open_list(grid: &Grid, searches: u32) -> (f64, f64) {
-    let (mut insertions, mut lengths, mut places) = (0_u64, 0_u64, 0.0);
-    let (straight, root) = (grid.moves().straight(), 2_f64.sqrt());
-    for (from, to) in grid.random_searches(searches, SEED) {
-        let estimate = |cell: glam::UVec2| {
-            let (x, y) = (cell.x.abs_diff(to.x), cell.y.abs_diff(to.y));
-            (f64::from(straight) * (f64::from(x.max(y)) + (root - 1.0) * f64::from(x.min(y)))) as u64
-        };
-        let mut open: Vec<(u64, u64, glam::UVec2)> = vec![(estimate(from), 0, from)];
-        let mut best = HashMap::from([(from, 0_u64)]);
-        let mut closed = std::collections::HashSet::new();
-        while !open.is_empty() {
-            let (_, cost, cell) = open.remove(0);
-            if !closed.insert(cell) {
-                continue;
-            }
-            if cell == to {
-                break;
-            }
-            for (dx, dy) in [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)] {
-                let (Some(x), Some(y)) = (cell.x.checked_add_signed(dx), cell.y.checked_add_signed(dy))
-                else {
-                    continue;
-                };
-                let next = glam::UVec2::new(x, y);
-                if !grid.contains(next) || closed.contains(&next) {
-                    continue;
-                }
-                let Some(step) = grid.step(cell, next) else { continue };
-                let cost = cost + u64::from(step);
-                if best.get(&next).is_some_and(|&known| known <= cost) {
-                    continue;
-                }
-                best.insert(next, cost);
-                // A better way to a cell replaces its entry.
-                open.retain(|&(_, _, other)| other != next);
-                let total = cost + estimate(next);
-                let place = open.partition_point(|&(other, ..)| other <= total);
-                insertions += 1;
-                lengths += open.len() as u64;
-                places += if open.is_empty() { 0.0 } else { place as f64 / open.len() as f64 };
-                open.insert(place, (total, cost, next));
-            }
-        }
-    }
-    let insertions = insertions.max(1) as f64;
-    (lengths as f64 / insertions, places / insertions)
 }

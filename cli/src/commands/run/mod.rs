@@ -15,11 +15,11 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use eventhorizon::Backend;
 use eventhorizon::description::{DescribedModel, Description, Results as Found, Run, RunProgress};
 use eventhorizon::gpu::{FieldKind, Gpu, StructLayout};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::statistics::{Design, Observations, Selection};
+use eventhorizon::{Backend, OwnedBackend};
 use serde_json::json;
 
 use crate::shared::results::{Results, Source};
@@ -124,9 +124,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         )));
     }
     model.design()?; // what is wrong with it comes before the device
-    let gpu = args.place.hardware()?;
-    let backend = gpu.as_ref().map_or(Backend::Cpu, Backend::Gpu);
-    let run = || run_on(args, &model, backend);
+    let place = args.place.study()?;
+    let run = || run_on(args, &model, place.backend());
     let results = results(args, &model, run())?;
     // A run that was stopped early runs nothing more. Errors here are reported after the results.
     let first = || {
@@ -135,8 +134,8 @@ pub fn run(args: &Args) -> Outcome<()> {
         Ok(csv)
     };
     let each = (args.each.is_some() && !shared::interrupted()).then(first);
-    let checked = if args.check { check(args, &model, gpu.as_ref())? } else { Vec::new() };
-    print_report(args, &model, gpu.as_ref(), &results, &checked, each)
+    let checked = if args.check { check(args, &model, &place)? } else { Vec::new() };
+    print_report(args, &model, &place, &results, &checked, each)
 }
 
 /// A run as the command line describes it.
@@ -179,10 +178,10 @@ fn results(args: &Args, model: &DescribedModel, run: Run<'_>) -> Outcome<Found> 
 
 /// Repeats some of the runs on the CPU, and on the device in several ways: on a software adapter
 /// too, which the runs themselves leave to the CPU.
-fn check(args: &Args, model: &DescribedModel, gpu: Option<&Gpu>) -> Outcome<Vec<Checked>> {
-    let opened = match gpu {
-        Some(gpu) => Ok(gpu.clone()),
-        None => Gpu::new().map_err(|error| error.to_string()),
+fn check(args: &Args, model: &DescribedModel, place: &OwnedBackend) -> Outcome<Vec<Checked>> {
+    let opened = match place {
+        OwnedBackend::Gpu(gpu) => Ok(gpu.clone()),
+        _ => Gpu::new().map_err(|error| error.to_string()),
     };
     let few = |backend| {
         let default = if model.has_processes() { 1 } else { CHECKED };
@@ -230,12 +229,13 @@ fn check(args: &Args, model: &DescribedModel, gpu: Option<&Gpu>) -> Outcome<Vec<
 fn print_report(
     args: &Args,
     model: &DescribedModel,
-    gpu: Option<&Gpu>,
+    place: &OwnedBackend,
     found: &Found,
     checked: &[Checked],
     each: Option<Outcome<Vec<u8>>>,
 ) -> Outcome<()> {
-    let adapter = gpu.map_or_else(|| "the CPU".to_owned(), |gpu| gpu.info().name.clone());
+    let device = place.adapter().filter(|_| found.mapping != "cores");
+    let adapter = device.unwrap_or("the CPU");
     let replications = found.observations.iter().map(Observations::replications).max().unwrap_or(0);
     let stopping = args.precision.map(|relative| shared::precise(args.level, relative, args.replications));
     let stopping = stopping.transpose()?;
@@ -255,8 +255,8 @@ fn print_report(
         source: Source {
             model: model.name(),
             seed: args.seed.unwrap_or(model.seed()),
-            engine: shared::engine(gpu.is_some()),
-            adapter: &adapter,
+            engine: shared::engine(device.is_some()),
+            adapter,
             mapping: &found.mapping,
             replications: replications as u64,
             unit: None,
@@ -265,6 +265,7 @@ fn print_report(
             events: None,
             seconds: found.seconds,
             fingerprint: found.fingerprint,
+            choice: place.choice(),
         },
         report: found.report(args.level)?,
         design: &found.design,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-use crate::gpu::{Gpu, GpuError, Kernel, Pace, Recipe};
+use crate::gpu::{Gpu, GpuError, Kernel, KernelBuild, Pace, Recipe, build_together};
 use crate::time::Ticks;
 
 use super::maker::{Driver, about};
@@ -136,8 +136,12 @@ impl<M: Model> Driver<'_, M> {
             Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain_group(gpu));
         let most = self.batch_size(crowd, jobs)?;
         let tuner = self.tuner(crowd, most, jobs);
-        // The first kernel is compiled now.
-        slice_kernel(gpu, crowd, &recipes.slices[tuner.next()])?;
+        // The first kernel of slices is compiled now.
+        let slice = &recipes.slices[tuner.next()];
+        let plain = [&recipes.start, &recipes.settle, &recipes.digest].into_iter().chain(&recipes.output);
+        let plain = plain.map(|recipe| -> KernelBuild<'_> { (recipe, Recipe::kernel) });
+        build_together(gpu, [(slice, of_slices(crowd))].into_iter().chain(plain));
+        slice_kernel(gpu, crowd, slice)?;
         let mut batch_memory = BatchMemory {
             crowd,
             memory: Memory::new(gpu, self.model(), crowd, self.prepared.room, most)?,
@@ -174,16 +178,21 @@ impl<M: Model> Driver<'_, M> {
     }
 }
 
-/// Compiles the kernel of a slice. For teams in workgroup memory it counts only the iterations of
-/// the model's loops, which is faster.
+/// Compiles the kernel of a slice.
 pub(super) fn slice_kernel(gpu: &Gpu, crowd: BatchMapping, recipe: &Recipe) -> Result<Kernel, GpuError> {
+    of_slices(crowd)(recipe, gpu)
+}
+
+/// How the kernel of a slice is compiled. For teams in workgroup memory it counts only the
+/// iterations of the model's loops, which is faster.
+fn of_slices(crowd: BatchMapping) -> fn(&Recipe, &Gpu) -> Result<Kernel, GpuError> {
     match crowd {
         // SAFETY: the loops of `team_local.wgsl`, `team_local_horizon.wgsl` and of all they link
         // count up to a bound or follow a list of slots. Models cannot write lists, and a slot is
         // in at most one list, once: it leaves a list before it enters another.
-        BatchMapping::LocalTeam { .. } => unsafe { recipe.ending(gpu) },
+        BatchMapping::LocalTeam { .. } => |recipe, gpu| unsafe { recipe.ending(gpu) },
         // Threads read beyond their own slots (`keys_sink` in `pdes/replicas/thread_queue.wgsl`).
-        BatchMapping::Team { .. } | BatchMapping::Thread { .. } => recipe.kernel(gpu),
+        BatchMapping::Team { .. } | BatchMapping::Thread { .. } => Recipe::kernel,
     }
 }
 

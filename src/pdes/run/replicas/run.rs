@@ -236,7 +236,7 @@ where
 }
 
 /// What the rounds of a sequential run have come to.
-struct Rounds<W> {
+pub(super) struct Rounds<W> {
     watch: W,
     /// Runs and events of the rounds that have ended.
     before: (usize, u64),
@@ -245,19 +245,19 @@ struct Rounds<W> {
 }
 
 impl<V: Verdict, W: FnMut(usize, u64) -> V> Rounds<W> {
-    fn new(watch: W) -> Self {
+    pub(super) fn new(watch: W) -> Self {
         Self { watch, before: (0, 0), now: (0, 0) }
     }
 
     /// Reports runs and events of the present round together with those before it.
-    fn report(&mut self, ended: usize, events: u64) -> ControlFlow<()> {
+    pub(super) fn report(&mut self, ended: usize, events: u64) -> ControlFlow<()> {
         self.now = (self.before.0 + ended, self.before.1 + events);
         (self.watch)(self.now.0, self.now.1).flow()
     }
 
     /// Ends a round, whose first replication is `first`. Returns the replications that were made
     /// until a watcher stopped them, if there are any.
-    fn end<O>(
+    pub(super) fn end<O>(
         &mut self,
         results: Result<Results<O>, SimulationError>,
         first: u32,

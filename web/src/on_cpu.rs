@@ -1,5 +1,5 @@
-//! The run of the first panel where there is no WebGPU: the model's WGSL is interpreted on the CPU,
-//! and JavaScript shows the picture.
+//! The run of the first panel where there is no WebGPU: the model runs on the CPU, and
+//! JavaScript shows the picture.
 
 use eventhorizon::models::{self, Phold};
 use eventhorizon::pdes::{
@@ -58,7 +58,7 @@ impl Run {
 
 /// A run on the CPU that is drawn while it continues.
 #[wasm_bindgen]
-pub struct InterpretedTorus {
+pub struct CpuTorus {
     settings: Settings,
     run: Run,
     until: Ticks,
@@ -67,10 +67,10 @@ pub struct InterpretedTorus {
 }
 
 #[wasm_bindgen]
-impl InterpretedTorus {
+impl CpuTorus {
     /// Starts a run.
     #[wasm_bindgen(constructor)]
-    pub fn new(settings: Settings) -> Result<InterpretedTorus, JsError> {
+    pub fn new(settings: Settings) -> Result<CpuTorus, JsError> {
         let (run, step) = (Run::new(&settings)?, settings.window());
         Ok(Self { settings, run, until: Ticks::ZERO, step, picture: Vec::new() })
     }
@@ -100,7 +100,7 @@ impl InterpretedTorus {
         // A short step costs little here, other than on a GPU.
         self.step = next_step(self.step, took, 1);
         let time = Resolution::default().units(until);
-        let (queue, sync) = ("event list".to_owned(), "no WebGPU: interpreted on the CPU".to_owned());
+        let (queue, sync) = ("event list".to_owned(), "no WebGPU: on the CPU".to_owned());
         let (events, windows) = (progress.events as f64, progress.windows as f64);
         Ok(Frame { events, time, windows, took, queue, sync })
     }

@@ -1,0 +1,257 @@
+//! Networks as diagrams in text, for documentation: DOT of Graphviz, and Mermaid.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use eventhorizon::facility::{Discipline, Distribution, Link, Network, Route};
+
+/// The kind of a node, which decides its shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Source,
+    Station,
+    Delay,
+    Router,
+    Fork,
+    Sink,
+}
+
+/// Nodes with the lines of their labels, and routes with their labels.
+struct Diagram {
+    nodes: Vec<(Kind, Vec<String>)>,
+    routes: Vec<(usize, usize, String)>,
+}
+
+/// A network in the language DOT of Graphviz.
+pub fn dot(network: &Network) -> String {
+    let diagram = Diagram::of(network);
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut text = format!(
+        "digraph \"{}\" {{\n  rankdir=LR;\n  node [fontname=\"sans-serif\", shape=box];\n  edge [fontname=\"sans-serif\", fontsize=10];\n",
+        quoted(&network.name)
+    );
+    for (number, (kind, lines)) in diagram.nodes.iter().enumerate() {
+        let shape = match kind {
+            Kind::Source => "shape=cds",
+            Kind::Station => "shape=box",
+            Kind::Delay => "shape=box, style=rounded",
+            Kind::Router => "shape=diamond",
+            Kind::Fork => "shape=box, peripheries=2",
+            Kind::Sink => "shape=doublecircle",
+        };
+        let label: Vec<String> = lines.iter().map(|line| quoted(line)).collect();
+        let _ = writeln!(text, "  n{number} [label=\"{}\", {shape}];", label.join("\\n"));
+    }
+    for (from, to, label) in &diagram.routes {
+        let label = if label.is_empty() { String::new() } else { format!(" [label=\"{}\"]", quoted(label)) };
+        let _ = writeln!(text, "  n{from} -> n{to}{label};");
+    }
+    text + "}\n"
+}
+
+/// A network as a flowchart of Mermaid.
+pub fn mermaid(network: &Network) -> String {
+    let diagram = Diagram::of(network);
+    let quoted = |text: &str| {
+        text.replace('#', "#35;").replace('"', "#quot;").replace('<', "#lt;").replace('>', "#gt;")
+    };
+    let mut text = "flowchart LR\n".to_owned();
+    for (number, (kind, lines)) in diagram.nodes.iter().enumerate() {
+        let [open, close] = match kind {
+            Kind::Source => [">", "]"],
+            Kind::Station => ["[", "]"],
+            Kind::Delay => ["(", ")"],
+            Kind::Router => ["{", "}"],
+            Kind::Fork => ["[[", "]]"],
+            Kind::Sink => ["(((", ")))"],
+        };
+        let label: Vec<String> = lines.iter().map(|line| quoted(line)).collect();
+        let _ = writeln!(text, "  n{number}{open}\"{}\"{close}", label.join("<br>"));
+    }
+    for (from, to, label) in &diagram.routes {
+        let label = if label.is_empty() { String::new() } else { format!("|\"{}\"|", quoted(label)) };
+        let _ = writeln!(text, "  n{from} -->{label} n{to}");
+    }
+    text
+}
+
+impl Diagram {
+    fn of(network: &Network) -> Self {
+        let mut diagram = Self { nodes: Vec::new(), routes: Vec::new() };
+        let places: BTreeMap<&str, usize> =
+            network.names().enumerate().map(|(at, name)| (name, at)).collect();
+        for (name, source) in &network.sources {
+            let batch =
+                if source.batch > 1 { format!(", {} at a time", source.batch) } else { String::new() };
+            let every = format!("every {}{batch}", law(&source.interarrival));
+            let class = source.class.clone().filter(|_| network.classes.len() > 1);
+            let lines = [Some(name.clone()), class, Some(every)].into_iter().flatten().collect();
+            diagram.add(Kind::Source, lines, &places, &source.to);
+        }
+        for (name, station) in &network.stations {
+            let mut lines = vec![name.clone()];
+            lines.push(match (station.schedule.is_empty(), station.servers) {
+                (false, _) => "servers by schedule".to_owned(),
+                (true, 1) => "1 server".to_owned(),
+                (true, servers) => format!("{servers} servers"),
+            });
+            lines.extend(laws(station.service.as_ref(), station.service_of.iter()));
+            if station.discipline != Discipline::Fifo {
+                let value = serde_json::to_value(station.discipline).unwrap_or_default();
+                lines.extend(value.as_str().map(str::to_owned));
+            }
+            lines.extend(station.capacity.map(|capacity| format!("room for {capacity}")));
+            lines.extend(customers(station.population, station.population_of.values()));
+            diagram.add(Kind::Station, lines, &places, &station.to);
+        }
+        for (name, delay) in &network.delays {
+            let mut lines = vec![name.clone()];
+            lines.extend(laws(delay.time.as_ref(), delay.time_of.iter()));
+            lines.extend(customers(delay.population, delay.population_of.values()));
+            diagram.add(Kind::Delay, lines, &places, &delay.to);
+        }
+        for (name, router) in &network.routers {
+            diagram.add(Kind::Router, vec![name.clone()], &places, &router.to);
+        }
+        for (name, fork) in &network.forks {
+            let from = diagram.nodes.len();
+            for task in &fork.tasks {
+                diagram.route(from, &places, &task.node, &words(task, None, "a task"));
+            }
+            diagram.add(Kind::Fork, vec![name.clone()], &places, &fork.to);
+        }
+        for name in network.sinks.keys() {
+            diagram.nodes.push((Kind::Sink, vec![name.clone()]));
+        }
+        diagram
+    }
+
+    fn add(&mut self, kind: Kind, lines: Vec<String>, places: &BTreeMap<&str, usize>, to: &Route) {
+        let from = self.nodes.len();
+        self.nodes.push((kind, lines));
+        match to {
+            Route::Links(links) => {
+                for link in links {
+                    let share = link.probability.or_else(|| rest(links, link));
+                    self.route(from, places, &link.node, &words(link, share, ""));
+                }
+            }
+            Route::InTurn { in_turn } => {
+                in_turn.iter().for_each(|node| self.route(from, places, node, "in turn"));
+            }
+            Route::Shortest { shortest } => {
+                shortest.iter().for_each(|node| self.route(from, places, node, "shortest line"));
+            }
+        }
+    }
+
+    /// Adds a route, or its label to a route between the same nodes.
+    fn route(&mut self, from: usize, places: &BTreeMap<&str, usize>, node: &str, label: &str) {
+        let Some(&to) = places.get(node) else { return };
+        match self.routes.iter_mut().find(|route| (route.0, route.1) == (from, to)) {
+            Some((_, _, before)) if before == label => {}
+            Some((_, _, before)) if before.is_empty() => label.clone_into(before),
+            Some((_, _, before)) => *before = format!("{before}; {label}"),
+            None => self.routes.push((from, to, label.to_owned())),
+        }
+    }
+}
+
+/// The probability that the other links of a class leave to this one.
+fn rest(links: &[Link], link: &Link) -> Option<f64> {
+    let others = links.iter().filter(|other| other.class == link.class && other.probability.is_some());
+    let sum: f64 = others.filter_map(|other| other.probability).sum();
+    (sum > 0.0).then_some(1.0 - sum)
+}
+
+fn words(link: &Link, share: Option<f64>, first: &str) -> String {
+    let parts = [
+        Some(first.to_owned()).filter(|first| !first.is_empty()),
+        link.class.clone(),
+        share.map(|share| format!("{}", (share * 1e4).round() / 1e4)),
+        link.becomes.as_ref().map(|class| format!("becomes {class}")),
+        link.travel.as_ref().map(|travel| format!("takes {}", law(travel))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// A distribution in words: its name and its numbers.
+fn law(law: &Distribution) -> String {
+    fn words(value: &serde_json::Value, to: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(keys) => {
+                for (key, value) in keys {
+                    to.push(key.clone());
+                    words(value, to);
+                }
+            }
+            // Long lists are for the description.
+            serde_json::Value::Array(all) if all.len() > 4 => to.push("…".to_owned()),
+            serde_json::Value::Array(all) => all.iter().for_each(|value| words(value, to)),
+            serde_json::Value::Number(number) => {
+                let short = number.as_f64().map(|number| format!("{}", (number * 1e6).round() / 1e6));
+                to.push(short.unwrap_or_else(|| number.to_string()));
+            }
+            other => to.push(other.to_string()),
+        }
+    }
+    let mut all = Vec::new();
+    words(&serde_json::to_value(law).unwrap_or_default(), &mut all);
+    all.join(" ")
+}
+
+fn laws<'l>(
+    all: Option<&'l Distribution>,
+    by_class: impl Iterator<Item = (&'l String, &'l Distribution)>,
+) -> Vec<String> {
+    let each = by_class.map(|(class, of)| format!("{class}: {}", law(of)));
+    all.map(law).into_iter().chain(each).collect()
+}
+
+fn customers<'p>(first: u32, others: impl Iterator<Item = &'p u32>) -> Option<String> {
+    match first + others.sum::<u32>() {
+        0 => None,
+        1 => Some("1 customer at the start".to_owned()),
+        all => Some(format!("{all} customers at the start")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_languages_have_every_node_and_route() {
+        let network = Network::from_toml(
+            "name = \"a \\\"b\\\"\"\nclasses = [\"one\", \"two\"]\n[source.in]\ninterarrival = { exponential = 2.5 }\nto = \"first\"\n\
+             [station.first]\nservers = 2\ndiscipline = \"priority\"\nservice = { uniform = [1, 2] }\nto = [{ node = \"split\", probability = 0.25 }, { node = \"out\" }, { class = \"two\", node = \"out\" }]\n\
+             [delay.rest]\ntime = { constant = 1 }\nto = \"split\"\n\
+             [fork.split]\ntasks = [\"rest\", \"rest\"]\nto = { node = \"first\", becomes = \"two\" }\n[sink.out]\n",
+        )
+        .unwrap();
+        let dot = dot(&network);
+        for line in [
+            "digraph \"a \\\"b\\\"\" {\n",
+            "  n0 [label=\"in\\nevery exponential 2.5\", shape=cds];\n",
+            "  n1 [label=\"first\\n2 servers\\nuniform 1 2\\npriority\", shape=box];\n",
+            "  n1 -> n3 [label=\"0.25\"];\n",
+            "  n1 -> n4 [label=\"0.75; two\"];\n",
+            "  n3 -> n2 [label=\"a task\"];\n",
+            "  n3 -> n1 [label=\"becomes two\"];\n",
+            "  n2 -> n3;\n",
+        ] {
+            assert!(dot.contains(line), "{line}: {dot}");
+        }
+        assert!(dot.ends_with("}\n"));
+        let mermaid = mermaid(&network);
+        for line in [
+            "flowchart LR\n",
+            "  n0>\"in<br>every exponential 2.5\"]\n",
+            "  n4(((\"out\")))\n",
+            "  n1 -->|\"0.25\"| n3\n",
+            "  n2 --> n3\n",
+        ] {
+            assert!(mermaid.contains(line), "{line}: {mermaid}");
+        }
+    }
+}

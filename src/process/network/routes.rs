@@ -1,0 +1,189 @@
+//! Writes the routes of a network.
+
+use serde_json::{Map, Value, json};
+
+use crate::facility::Distribution;
+use crate::facility::beyond::Selection;
+use crate::facility::nodes::{Choice, Kind, Node, ResolvedRoute};
+
+use super::write::{Block, Writer, choose, law, plus, set};
+
+impl Writer<'_> {
+    /// The routes of a customer that holds nothing.
+    pub(super) fn routes(&mut self, number: usize, class: usize) -> Block {
+        let routes = &self.nodes[number].pairs[class].routes;
+        self.routes_of(number, routes, class)
+    }
+
+    /// The same for some of a node's routes.
+    pub(super) fn routes_of(&mut self, number: usize, routes: &[ResolvedRoute], class: usize) -> Block {
+        let ways: Vec<Block> = routes.iter().map(|route| self.along(route, class)).collect();
+        self.chosen(number, routes, ways)
+    }
+
+    /// One of several blocks, one for each route.
+    fn chosen(&mut self, number: usize, routes: &[ResolvedRoute], mut ways: Vec<Block>) -> Block {
+        if ways.len() == 1 {
+            return ways.remove(0);
+        }
+        let count = ways.len();
+        match self.nodes[number].choice {
+            Choice::Chance => {
+                let last = ways.pop().expect("there are several");
+                let arms = ways.into_iter().zip(routes);
+                let arms: Vec<_> =
+                    arms.map(|(way, route)| json!({ "p": route.probability, "do": way })).collect();
+                vec![json!({ "with": arms, "else": last })]
+            }
+            Choice::InTurn => {
+                let turn = self.names.of("turn", number);
+                self.first(&turn, 0);
+                let arms = ways.into_iter().enumerate().map(|(place, way)| {
+                    let next = set(&turn, (place + 1) % count);
+                    (format!("{turn} == {place}"), [vec![next], way].concat())
+                });
+                choose(arms.collect())
+            }
+            Choice::Shortest if self.nodes[number].beyond.selection == Selection::OfTwo => {
+                self.shorter_of_two(routes, ways)
+            }
+            Choice::Shortest => {
+                let least_work = self.nodes[number].beyond.selection == Selection::LeastWork;
+                let line = |route: &ResolvedRoute| match least_work {
+                    true => format!("max({}, now)", self.names.of("served_until", route.node)),
+                    false => self.number(route.node),
+                };
+                let lines: Vec<_> = routes.iter().map(line).collect();
+                let arms = ways.into_iter().enumerate().map(|(place, way)| {
+                    let rest = lines[place + 1..].join(", ");
+                    let rest = if place + 2 < count { format!("min({rest})") } else { rest };
+                    (format!("{} <= {rest}", lines[place]), way)
+                });
+                choose(arms.collect())
+            }
+        }
+    }
+
+    /// The shorter of two lines at random; the first drawn of equal ones.
+    fn shorter_of_two(&self, routes: &[ResolvedRoute], ways: Vec<Block>) -> Block {
+        let count = routes.len();
+        let uniform = |count: usize| {
+            #[expect(clippy::cast_precision_loss, reason = "a probability")]
+            let share = 1.0 / count as f64;
+            let all: Map<String, Value> = (0..count).map(|place| (place.to_string(), share.into())).collect();
+            json!({ "choice": all })
+        };
+        let length = |place: &str| {
+            let last = self.number(routes[count - 1].node);
+            (0..count - 1).rev().fold(last, |rest, line| {
+                format!("if({place} == {line}, {}, {rest})", self.number(routes[line].node))
+            })
+        };
+        let mut block = vec![
+            set("pick", uniform(count)),
+            set("other", uniform(count - 1)),
+            json!({ "if": "other >= pick", "do": [plus("other", 1)] }),
+            json!({ "if": format!("{} < {}", length("other"), length("pick")), "do": [set("pick", "other")] }),
+        ];
+        let arms = ways.into_iter().enumerate().map(|(place, way)| (format!("pick == {place}"), way));
+        block.extend(choose(arms.collect()));
+        block
+    }
+
+    /// Whether a node chooses the station with the least work, among others.
+    pub(super) fn compares_work(&self, number: usize) -> bool {
+        let of =
+            |node: &Node| node.pairs.iter().any(|pair| pair.routes.iter().any(|route| route.node == number));
+        self.nodes.iter().any(|node| node.beyond.selection == Selection::LeastWork && of(node))
+    }
+
+    /// Travels.
+    fn travel(&mut self, time: &Distribution, arrival: Block) -> Block {
+        self.level("travelling");
+        let begin = vec![plus("travelling", 1), json!({ "delay": law(time) })];
+        [begin, arrival, vec![plus("travelling", -1)]].concat()
+    }
+
+    /// The way of a customer that holds no server. It waits where it is for room at a station that
+    /// blocks, or is lost there if it comes from a source.
+    pub(super) fn along(&mut self, route: &ResolvedRoute, class: usize) -> Block {
+        let mut way = Vec::new();
+        if route.class != class {
+            way.push(set("class", route.class));
+        }
+        let mut enters = Vec::new();
+        if self.nodes[route.node].blocks {
+            let room = self.names.of("room", route.node);
+            let [arrived, lost] =
+                ["arrived", "lost"].map(|what| self.names.pair(what, route.node, route.class));
+            let no_room = format!("fresh == 1 and (free({room}) <= 0 or queue({room}) > 0)");
+            let mut turned = vec![json!({ "count": arrived }), json!({ "count": lost })];
+            if route.travel.is_some() {
+                turned.push(plus("travelling", -1));
+            }
+            turned.extend(self.gone());
+            enters = vec![json!({ "if": no_room, "do": turned }), json!({ "seize": room })];
+        }
+        way.extend(match &route.travel {
+            Some(time) => self.travel(time, enters),
+            None => enters,
+        });
+        way.push(json!({ "go": self.names.pair("at", route.node, route.class) }));
+        way
+    }
+
+    /// The routes of a customer that keeps its server until it has room at the next station: what
+    /// it does while it holds the server, and behind that.
+    pub(super) fn held_routes(&mut self, number: usize, class: usize) -> (Block, Block) {
+        let mut reached = Vec::new();
+        let choice = self.held(number, class, &[], &mut reached);
+        let arms = reached.into_iter().map(|place: usize| {
+            let (node, to, travels) = self.targets[place].clone();
+            let mut way = if to == class { Vec::new() } else { vec![set("class", to)] };
+            for time in &travels {
+                way.extend(self.travel(time, Vec::new()));
+            }
+            way.push(json!({ "go": self.names.pair("at", node, to) }));
+            (format!("next == {place}"), way)
+        });
+        let arms = arms.collect();
+        (choice, choose(arms))
+    }
+
+    /// Chooses the end of a route through routers, and seizes room there.
+    fn held(
+        &mut self,
+        number: usize,
+        class: usize,
+        before: &[Distribution],
+        reached: &mut Vec<usize>,
+    ) -> Block {
+        let pair = &self.nodes[number].pairs[class];
+        let mut ways = Vec::new();
+        for route in &pair.routes {
+            let travels: Vec<_> = before.iter().copied().chain(route.travel).collect();
+            let node = &self.nodes[route.node];
+            if node.kind == Kind::Router && travels.is_empty() {
+                let count = self.names.pair("passed", route.node, route.class);
+                let mut way = vec![json!({ "count": count })];
+                way.extend(self.held(route.node, route.class, &travels, reached));
+                ways.push(way);
+                continue;
+            }
+            let target = (route.node, route.class, travels);
+            let place = self.targets.iter().position(|known| *known == target).unwrap_or_else(|| {
+                self.targets.push(target.clone());
+                self.targets.len() - 1
+            });
+            if !reached.contains(&place) {
+                reached.push(place);
+            }
+            let mut way = vec![set("next", place)];
+            if node.blocks {
+                way.push(json!({ "seize": self.names.of("room", route.node) }));
+            }
+            ways.push(way);
+        }
+        self.chosen(number, &pair.routes, ways)
+    }
+}
