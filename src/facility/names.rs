@@ -2,14 +2,9 @@
 
 use std::collections::HashMap;
 
-<<<<<<< HEAD
-use super::network::{Network, WhenFull};
-use super::nodes::{Kind, Node, Pair, ResolvedRoute};
-=======
 use super::beyond::{Beyond, ShiftEnd, Skilled};
 use super::network::{Network, Station, WhenFull};
-use super::nodes::{Kind, Node, Pair, ResolvedRoute, unsupported};
->>>>>>> main
+use super::nodes::{Kind, Node, Pair, ResolvedRoute};
 use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
 
 /// Most lines to choose the shortest from.
