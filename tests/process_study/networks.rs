@@ -456,7 +456,8 @@ fn rates_of_any_renewal_source_slow_its_clock() {
     // Constant times: arrivals are the whole times of a clock that runs at the rate of the day.
     let text = r#"
 name = "day"
-source.in = { interarrival = { constant = 2 }, rates = [{ lasts = 10, factor = 1 }, { lasts = 10, factor = 0 }, { lasts = 20, factor = 0.5 }], to = "out" }
+source.in = { interarrival = { constant = 2 }, rates = [{ lasts = 10, factor = 1 }, { lasts = 10, factor = 0 }, { lasts = 20, factor = 0.5 }], to = "stay" }
+delay.stay = { time = { constant = 1 }, to = "out" }
 sink.out = {}
 "#;
     // The clock is at 20 after each 40 units: 10 arrivals of 2.
