@@ -287,7 +287,7 @@ fn right_federates_hear_of_parts(mut service: Service<1>) {
             heard[2] += found.len();
         }
     }
-    assert!(heard.iter().all(|&heard| heard > 20), "the test must have matches: {heard:?}");
+    assert!(heard.iter().all(|&heard| heard > 10), "the test must have matches: {heard:?}");
     // A region that only sent interactions is not in use.
     let region = service.create_region([(0, LIMIT)]).unwrap();
     service.send_interaction(Federate(9), 0, region).unwrap();
