@@ -286,7 +286,7 @@ fn rare_events_are_covered() {
 fn studied(text: &str, study: &Study) {
     let gpu = adapter();
     let facility = Network::from_toml(text).unwrap().compile_unstable().unwrap();
-    let run = |backend, mapping| {
+    let run = |backend: Backend<'_>, mapping| {
         let options = EngineOptions::default().mapping(mapping);
         facility.study(study).backend(backend).options(options).run().unwrap()
     };

@@ -132,7 +132,7 @@ impl Network {
                 .level(level)
                 .stopping(stopping)
                 .room(room);
-            let place = Place::named(backend)?;
+            let place = device::place(backend)?;
             let run = points
                 .study(&study)
                 .backend(place.backend())

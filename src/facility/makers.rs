@@ -10,7 +10,7 @@ use crate::statistics::Experiment;
 use crate::time::Ticks;
 
 use super::Facility;
-use super::compiled::{CompiledNetwork, DeviceNetwork};
+use super::compiled::{CompiledNetwork, DeviceNetwork, Form};
 use super::runner::{Replications, Runner};
 
 /// Makes the replications of a study where its [`Chooser`] says.
@@ -33,7 +33,7 @@ impl<'g> Makers<'g> {
         let chooser = match CompiledNetwork::new(facility).ok().filter(CompiledNetwork::has_kernel) {
             Some(network) => Chooser::new(backend, Cost::KERNEL).compiling(move |gpu| {
                 // What fails here fails again when it is used, and is reported then.
-                let _ = DeviceNetwork::uniform(gpu, &network);
+                let _ = DeviceNetwork::with_form(gpu, &network, Form::Uniform);
             }),
             None => Chooser::new(backend, Cost::INTERPRETER),
         };

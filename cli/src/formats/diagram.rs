@@ -102,7 +102,11 @@ impl Diagram {
             }
             lines.extend(station.capacity.map(|capacity| format!("room for {capacity}")));
             lines.extend(customers(station.population, station.population_of.values()));
+            let number = diagram.nodes.len();
             diagram.add(Kind::Station, lines, &places, &station.to);
+            if let Some(to) = &station.reneged_to {
+                diagram.leave(number, &places, to, "reneged");
+            }
         }
         for (name, delay) in &network.delays {
             let mut lines = vec![name.clone()];
@@ -129,11 +133,16 @@ impl Diagram {
     fn add(&mut self, kind: Kind, lines: Vec<String>, places: &BTreeMap<&str, usize>, to: &Route) {
         let from = self.nodes.len();
         self.nodes.push((kind, lines));
+        self.leave(from, places, to, "");
+    }
+
+    /// The routes from a node, with `why` on those that say nothing of themselves.
+    fn leave(&mut self, from: usize, places: &BTreeMap<&str, usize>, to: &Route, why: &str) {
         match to {
             Route::Links(links) => {
                 for link in links {
                     let share = link.probability.or_else(|| rest(links, link));
-                    self.route(from, places, &link.node, &words(link, share, ""));
+                    self.route(from, places, &link.node, &words(link, share, why));
                 }
             }
             Route::InTurn { in_turn } => {
@@ -141,6 +150,13 @@ impl Diagram {
             }
             Route::Shortest { shortest } => {
                 shortest.iter().for_each(|node| self.route(from, places, node, "shortest line"));
+            }
+            Route::ShortestOf { shortest, of } => {
+                let label = format!("shortest of {of}");
+                shortest.iter().for_each(|node| self.route(from, places, node, &label));
+            }
+            Route::LeastWork { least_work } => {
+                least_work.iter().for_each(|node| self.route(from, places, node, "least work"));
             }
         }
     }

@@ -154,7 +154,7 @@ proptest! {
         for (point, (a, b)) in rows.iter().enumerate() {
             prop_assert_eq!(again.levels(point)[0], Value::Integer((*a).into()));
             // A whole f64 may come back as the same whole number.
-            let level = match again.levels(point)[1] { Value::Integer(i) => i as f64, Value::Real(r) => r };
+            let level = match &again.levels(point)[1] { Value::Integer(i) => *i as f64, Value::Real(r) => *r, Value::Name(name) => panic!("{name:?}") };
             prop_assert_eq!(level, *b);
         }
     }
