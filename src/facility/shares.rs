@@ -122,10 +122,10 @@ impl Facility {
         });
         let class = class.transpose()?;
         let of = if share.measure == Measure::WaitShare { Measure::Wait } else { Measure::Sojourn };
-        let measured = |column: &&Measured| {
+        let is_measured = |column: &Measured| {
             column.node == Some(node) && column.measure == of && (class.is_none() || column.class == class)
         };
-        if columns.iter().find(measured).is_none() {
+        if !columns.iter().any(is_measured) {
             return Err(
                 share.wrong(&share.node, "no such times are measured there: choose another node or class")
             );

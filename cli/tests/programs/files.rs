@@ -412,7 +412,7 @@ fn results_go_to_standard_output_where_that_is_asked_for() {
     let folder = Folder::new("standard");
     let csv = printed(&folder.network(&["--csv", "-"]));
     let all_rows = |table: &str, columns: usize| table.lines().all(|row| row.split(',').count() == columns);
-    assert!(csv.starts_with("node,class,measure,") && all_rows(&csv, 10), "{csv}");
+    assert!(csv.starts_with("node,class,measure,") && all_rows(&csv, 11), "{csv}");
     // All classes together have one name everywhere.
     let json: serde_json::Value = serde_json::from_str(&printed(&folder.network(&["--json"]))).unwrap();
     let table = printed(&folder.network(&[]));
