@@ -343,12 +343,19 @@ impl<'e> Model<'e> {
                 let all = region.all(name).filter_map(|of| of.attribute(key)?.parse::<i64>().ok());
                 all.filter(|most| *most >= 0).min()
             };
-            let others = bound("classConstraint", "maxJobsPerClass")
+            let of_class = bound("classConstraint", "maxJobsPerClass");
+            // Of a single class, both bounds are one.
+            let all = bound("globalConstraint", "maxJobs");
+            let (all, of_class) = match self.classes.len() {
+                1 => (all.into_iter().chain(of_class).min(), None),
+                _ => (all, of_class),
+            };
+            let others = of_class
                 .or_else(|| bound("globalMemoryConstraint", "maxMemory"))
                 .or_else(|| bound("classMemoryConstraint", "maxMemoryPerClass"));
             let drops = region.all("dropRules").all(|rule| rule.attribute("dropThisClass") == Some("true"))
                 && region.first("dropRules").is_some();
-            match (&nodes[..], bound("globalConstraint", "maxJobs"), others, drops) {
+            match (&nodes[..], all, others, drops) {
                 (_, None, None, _) => {}
                 (&[node], Some(most), None, true) => {
                     self.regions.insert(node, u32::try_from(most).unwrap_or(u32::MAX));
@@ -439,5 +446,79 @@ impl<'e> Model<'e> {
                 report.refuse(self.nodes[join].element, "tasks change their class between fork and join");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model of one class: a source, stations of one exponential server, and a sink.
+    fn model(nodes: &str, connections: &[(&str, &str)], more: &str) -> Outcome<Network> {
+        let service = "<parameter name='ServiceStrategy'><refClass>C</refClass>\
+            <subParameter classPath='a.ServiceTimeStrategy'><subParameter classPath='a.Exponential'/><subParameter>\
+            <subParameter name='lambda'><value>1</value></subParameter></subParameter></subParameter></parameter>";
+        let station = |name: &str| {
+            format!(
+                "<node name='{name}'><section className='Queue'/><section className='Server'>{service}</section></node>"
+            )
+        };
+        let connections: String = connections
+            .iter()
+            .map(|(from, to)| format!("<connection source='{from}' target='{to}'/>"))
+            .collect();
+        let text = format!(
+            "<sim><userClass name='C' type='open' referenceSource='In'/>\
+             <node name='In'><section className='RandomSource'>{service}</section></node>{}{}{nodes}\
+             <node name='Out'><section className='JobSink'/></node>{connections}{more}</sim>",
+            station("A"),
+            station("B")
+        );
+        read(Path::new("m.jsimg"), &text)
+    }
+
+    #[test]
+    fn a_region_of_one_station_is_its_capacity() {
+        let region = |bounds: &str| {
+            let region = format!(
+                "<blockingRegion name='R'><regionNode nodeName='A'/>{bounds}<dropRules jobClass='C' dropThisClass='true'/></blockingRegion>"
+            );
+            model("", &[("In", "A"), ("A", "B"), ("B", "Out")], &region)
+        };
+        let all = "<globalConstraint maxJobs='7'/>";
+        let of_class = "<classConstraint jobClass='C' maxJobsPerClass='5'/>";
+        for (bounds, capacity) in [(all, 7), (of_class, 5), (&format!("{all}{of_class}"), 5)] {
+            assert_eq!(region(bounds).unwrap().stations["A"].capacity, Some(capacity), "{bounds}");
+        }
+        let memory = region("<globalMemoryConstraint maxMemory='3'/>").unwrap_err().to_string();
+        assert!(memory.contains("blockingRegion `R`: a region is supported"), "{memory}");
+    }
+
+    #[test]
+    fn a_fork_with_branches_has_a_fixed_number_of_tasks_on_each() {
+        let fork = |second: &str, probability: &str| {
+            let branch = |to: &str, count: &str| {
+                format!(
+                    "<subParameter><subParameter name='outUnitProbability'><subParameter name='stationName'><value>{to}</value></subParameter>\
+                     <subParameter name='probability'><value>{probability}</value></subParameter></subParameter>\
+                     <subParameter name='JobsPerLinkDis'><subParameter><subParameter name='numbers'><value>{count}</value></subParameter>\
+                     <subParameter name='probability'><value>1</value></subParameter></subParameter></subParameter></subParameter>"
+                )
+            };
+            let nodes = format!(
+                "<node name='F'><section className='Fork'><parameter name='isSimplifiedFork'><value>false</value></parameter>\
+                 <parameter name='ForkStrategy'><refClass>C</refClass><subParameter classPath='a.ProbabilitiesFork'><subParameter>{}{}</subParameter>\
+                 </subParameter></parameter></section></node><node name='J'><section className='Join'/></node>",
+                branch("A", "1"),
+                branch("B", second)
+            );
+            model(&nodes, &[("In", "F"), ("F", "A"), ("F", "B"), ("A", "J"), ("B", "J"), ("J", "Out")], "")
+        };
+        let network = fork("2", "1").unwrap();
+        let tasks: Vec<&str> = network.forks["F"].tasks.iter().map(|link| &*link.node).collect();
+        assert_eq!(tasks, ["A", "B", "B"]);
+        network.compile_unstable().unwrap();
+        let random = fork("2", "0.5").unwrap_err().to_string();
+        assert!(random.contains("`F` chooses its branches"), "{random}");
     }
 }

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 
 use super::super::laws::{last, law, value};
 use super::super::xml::Element;
+use super::routes::{entries, number, text};
 use super::{JmtNode, Kind, Model, Report, by_class, parameter};
 
 /// The distribution of a service strategy; `None` if the class is not served there.
@@ -334,12 +335,10 @@ impl<'e> Model<'e> {
             report.refuse(section, "`jobsPerLink` is no number of tasks");
             return None;
         };
-        if !simple {
-            report.refuse(
-                section,
-                format!("`{}` chooses its branches; only a task on each is supported", node.name),
-            );
-        }
+        let branches = match simple {
+            true => self.targets(node.name).map(|to| (to, each)).collect(),
+            false => self.branches(node, section, report),
+        };
         if block >= 0 {
             report.refuse(section, format!("`{}` bounds its customers, which is not supported", node.name));
         }
@@ -354,8 +353,58 @@ impl<'e> Model<'e> {
                 );
             }
         }
-        let tasks =
-            self.targets(node.name).flat_map(|to| std::iter::repeat_n(Link::to(self.target(to)), each));
+        let tasks = branches
+            .into_iter()
+            .flat_map(|(to, count)| std::iter::repeat_n(Link::to(self.target(to)), count));
         Some(Fork::new(tasks, self.route(join, report)))
+    }
+
+    /// The branches of a fork with the number of tasks on each: the same for all classes, and
+    /// always.
+    fn branches(
+        &self,
+        node: &JmtNode<'e>,
+        section: &'e Element,
+        report: &mut Report,
+    ) -> Vec<(&'e str, usize)> {
+        let part = |of: &'e Element, name: &str| {
+            of.all("subParameter").find(|part| part.attribute("name") == Some(name))
+        };
+        let branch = |entry: &'e Element| -> Option<(&'e str, usize)> {
+            let to = part(entry, "outUnitProbability")?;
+            if number(to, "probability") != 1.0 {
+                return None;
+            }
+            let mut counts = part(entry, "JobsPerLinkDis")?
+                .all("subParameter")
+                .filter(|of| number(of, "probability") != 0.0);
+            let (Some(count), None) = (counts.next(), counts.next()) else { return None };
+            Some((text(to, "stationName")?, text(count, "numbers")?.parse().ok()?))
+        };
+        let strategies = parameter(section, "ForkStrategy").into_iter().flat_map(by_class);
+        let coming = strategies.filter(|(name, _)| {
+            self.class_named(name).is_some_and(|class| self.comes.contains(&(node.name, class)))
+        });
+        let all: Vec<Option<Vec<_>>> = coming
+            .map(|(_, strategy)| match last(strategy.attribute("classPath").unwrap_or_default()) {
+                "ProbabilitiesFork" => entries(strategy).map(branch).collect(),
+                _ => None,
+            })
+            .collect();
+        match &all[..] {
+            [Some(first), others @ ..] if others.iter().all(|other| other.as_ref() == Some(first)) => {
+                first.clone()
+            }
+            _ => {
+                report.refuse(
+                    section,
+                    format!(
+                        "`{}` chooses its branches; a fixed number of tasks on each is supported",
+                        node.name
+                    ),
+                );
+                Vec::new()
+            }
+        }
     }
 }

@@ -35,12 +35,12 @@ impl<'e> Strategy<'e> {
 }
 
 /// The text in the part of an element with this name.
-fn text<'e>(element: &'e Element, name: &str) -> Option<&'e str> {
+pub(super) fn text<'e>(element: &'e Element, name: &str) -> Option<&'e str> {
     value(element.all("subParameter").find(|part| part.attribute("name") == Some(name))?)
 }
 
 /// The number in the part of an element with this name, or NaN.
-fn number(element: &Element, name: &str) -> f64 {
+pub(super) fn number(element: &Element, name: &str) -> f64 {
     text(element, name).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
@@ -54,7 +54,7 @@ fn shares(weights: &[f64]) -> Result<Vec<f64>, String> {
 }
 
 /// The entries of the array in an element.
-fn entries(element: &Element) -> impl Iterator<Item = &Element> {
+pub(super) fn entries(element: &Element) -> impl Iterator<Item = &Element> {
     element.first("subParameter").into_iter().flat_map(|array| array.all("subParameter"))
 }
 
