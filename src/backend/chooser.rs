@@ -139,7 +139,10 @@ impl<'g> Chooser<'g> {
         #[expect(clippy::cast_precision_loss, reason = "a number of points")]
         let width = width.max(1) as f64;
         let runs = f64::from(left) * width;
-        if let (true, Some(gpu)) = (self.has_left_host, device.usable()) {
+        // (Asking for the device opens it.)
+        if self.has_left_host
+            && let Some(gpu) = device.usable()
+        {
             return (Place::Device(gpu), left);
         }
         if let Some(after) = device.hands_over_after() {
