@@ -497,3 +497,19 @@ fn arrivals_that_say_two_things_are_refused() {
     let unknown = "name = \"n\"\nsource.in = { times = { times = [1.0], classes = [\"b\"] }, to = \"out\" }\nsink.out = {}\n";
     assert!(NetworkProcess::new(&network(unknown)).unwrap_err().to_string().contains("`b`"));
 }
+
+#[test]
+fn the_emergency_department_has_the_flows_that_its_description_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/networks/triage.toml");
+    let triage = network(&std::fs::read_to_string(path).unwrap());
+    assert!(triage.compile().is_err_and(|error| error.needs_process()));
+    NetworkProcess::new(&triage).unwrap();
+    let report = translated(&triage, &plan(24, 30_000.0, 3000.0)).unwrap();
+    let rates = [1.0 / 90.0, 1.0 / 40.0, 1.0 / 15.0, 1.0 / 20.0, 1.0 / 30.0];
+    agrees(&report, ("home", None, Measure::Throughput), rates.iter().sum());
+    agrees(&report, ("bed", None, Measure::Number), (rates[0] + 0.5 * rates[1]) * 240.0);
+    // All whose patience ends go to the clinic.
+    let of = |node, measure| row(&report, node, Some("not_urgent"), measure).mean.unwrap();
+    let reneged = of("doctors", Measure::Reneged) * rates[4];
+    assert!((of("clinic", Measure::Throughput) / reneged - 1.0).abs() < 0.1, "{reneged}");
+}

@@ -303,9 +303,6 @@ impl Make {
         self.held.truncate(before);
         let time = self.some(2, Self::time).or_else(|| Some(Value::Expression(1.into())));
         if self.orders(&requests[0].resource).iter().all(|order| *order == Order::Preempt) {
-            if self.chance(3) {
-                waiting.then = vec![self.pause()];
-            }
             waiting.preempted = match self.below(5) {
                 0 => Preempted::Repeat,
                 1 => Preempted::Restart,
