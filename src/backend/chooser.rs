@@ -139,7 +139,9 @@ impl<'g> Chooser<'g> {
         #[expect(clippy::cast_precision_loss, reason = "a number of points")]
         let width = width.max(1) as f64;
         let runs = f64::from(left) * width;
-        if let (true, Some(gpu)) = (self.has_left_host, device.usable()) {
+        if self.has_left_host
+            && let Some(gpu) = device.usable()
+        {
             return (Place::Device(gpu), left);
         }
         if let Some(after) = device.hands_over_after() {
@@ -365,6 +367,13 @@ mod tests {
         let sampled = parts(&hardware, 1_000_000, 0.001, 1.0);
         assert_eq!(sampled, [(false, 8), (false, 56), (false, 104), (true, 999_832)]);
         assert!(hardware.choice().unwrap().contains("after 168 runs on the CPU"), "{:?}", hardware.choice());
+    }
+
+    #[test]
+    fn short_studies_open_no_device() {
+        let never = OnDemand::by(|| panic!("a short study opens no device"));
+        assert_eq!(parts(&never, 64, 0.001, 0.1), [(false, 8), (false, 56)]);
+        assert_eq!(parts(&never, 5, 10.0, 0.1), [(false, 5)]);
     }
 
     #[test]
