@@ -371,6 +371,13 @@ mod tests {
     }
 
     #[test]
+    fn short_studies_open_no_device() {
+        let never = OnDemand::by(|| panic!("a short study opens no device"));
+        assert_eq!(parts(&never, 64, 0.001, 0.1), [(false, 8), (false, 56)]);
+        assert_eq!(parts(&never, 5, 10.0, 0.1), [(false, 5)]);
+    }
+
+    #[test]
     fn replications_of_many_points_have_many_runs() {
         let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
         let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(&hardware), Cost::KERNEL) };
