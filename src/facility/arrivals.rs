@@ -89,10 +89,11 @@ fn read(text: &str) -> Result<(Vec<f64>, Vec<String>), String> {
 }
 
 impl ArrivalTimes {
-    /// The average time between arrivals.
+    /// The average time between arrivals of a class, or of all.
     #[expect(clippy::cast_precision_loss, reason = "at most MOST")]
-    pub(super) fn mean(&self) -> f64 {
-        self.times.last().copied().unwrap_or(1.0) / self.times.len() as f64
+    pub(super) fn mean(&self, class: Option<&str>) -> f64 {
+        let count = class.map_or(self.times.len(), |class| self.of(class).count());
+        self.times.last().copied().unwrap_or(1.0) / count.max(1) as f64
     }
 
     /// The times of arrivals of a class.

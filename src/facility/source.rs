@@ -78,7 +78,7 @@ impl TryFrom<WrittenSource> for Source {
             (Some(_), Some(_)) => {
                 return Err("`times` and `map` both say when customers arrive; choose one".to_owned());
             }
-            (Some(times), None) => times.mean(),
+            (Some(times), None) => times.mean(source.class.as_deref()),
             (_, Some(map)) => 1.0 / map.rate()?,
         };
         if !source.rates.is_empty() {
