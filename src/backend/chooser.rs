@@ -437,6 +437,7 @@ mod tests {
         let ends = std::sync::Mutex::new(ends);
         let chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(&hardware), Cost::KERNEL) };
         let mut chooser = chooser.compiling(move |_| {
+            // An error is the end, too.
             let _ = ends.lock().unwrap().recv();
         });
         assert_eq!(chooser.next(10_000, 1).1, 8);
