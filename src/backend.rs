@@ -59,14 +59,9 @@ impl<'g> Backend<'g> {
         }
     }
 
-    /// The device, if the condition holds: without it, none is opened.
-    pub(crate) fn gpu_if(self, condition: bool) -> Option<&'g Gpu> {
-        if condition { self.gpu() } else { None }
-    }
-
-    /// The device is certain if the condition holds.
+    /// The device is certain if the condition holds: without it, none is opened.
     pub(crate) fn on_device_if(self, condition: bool) -> Self {
-        self.gpu_if(condition).map_or(self, Self::Gpu)
+        if condition { self.gpu().map_or(self, Self::Gpu) } else { self }
     }
 
     /// Whether the CPU is certain.

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 use web_time::Instant;
 
 use crate::backend::{Backend, Chooser, Cost, Place};
+use crate::gpu::Gpu;
 use crate::pdes::{EngineOptions, Mapping, SimulationError};
 use crate::statistics::Experiment;
 use crate::time::Ticks;
@@ -21,8 +22,8 @@ pub(super) struct Makers<'g> {
     chooser: Chooser<'g>,
     host: Option<Runner<'g>>,
     device: Option<Runner<'g>>,
-    /// How the device ran replications, once it did.
-    mapping: Option<Mapping>,
+    /// The device and how it ran replications, once it did.
+    ran: Option<(&'g Gpu, Mapping)>,
 }
 
 impl<'g> Makers<'g> {
@@ -37,7 +38,7 @@ impl<'g> Makers<'g> {
             }),
             None => Chooser::new(backend, Cost::INTERPRETER),
         };
-        Self { backend, options, room, chooser, host: None, device: None, mapping: None }
+        Self { backend, options, room, chooser, host: None, device: None, ran: None }
     }
 
     /// Forgets what was made for another room of the facility.
@@ -66,20 +67,17 @@ impl<'g> Makers<'g> {
         let began = Instant::now();
         let made = runner.run(experiment, range.start..range.start + count, until, watch).await?;
         self.chooser.took(place, made.runs.len(), began.elapsed());
-        if matches!(place, Place::Device(_)) {
-            self.mapping = Some(made.mapping);
+        if let Place::Device(gpu) = place {
+            self.ran = Some((gpu, made.mapping));
         }
         Ok(made)
     }
 
     /// Of a report: the engine, the adapter and the mapping.
     pub(super) fn names(&self) -> (&'static str, String, String) {
-        match (self.mapping, self.backend.gpu_if(self.mapping.is_some() || self.backend.is_device())) {
-            (mapping, Some(gpu)) => (
-                "gpu",
-                gpu.info().name.clone(),
-                mapping.map_or_else(String::new, |mapping| mapping.to_string()),
-            ),
+        match (self.ran, self.backend) {
+            (Some((gpu, mapping)), _) => ("gpu", gpu.info().name.clone(), mapping.to_string()),
+            (None, Backend::Gpu(gpu)) => ("gpu", gpu.info().name.clone(), String::new()),
             _ => ("cpu", "processor, all cores".to_owned(), "processor".to_owned()),
         }
     }

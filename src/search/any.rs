@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn searches_move_to_the_device_after_any_number_and_stay_the_same() {
         let gpu = Gpu::for_test();
-        let grid = Grid::random(40, 1.0, 7).unwrap();
+        let grid = Grid::random(40, 0.2, 7).unwrap();
         let searches = grid.random_searches(60, 3);
         let expected = find_all(&grid, &searches, true, |_| {}).unwrap();
         assert!(expected.found() > 10);

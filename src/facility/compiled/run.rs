@@ -144,7 +144,7 @@ impl CompiledNetwork {
     }
 
     /// Whether studies on a device run it as a kernel of its own.
-    pub(in crate::facility) fn has_kernel(&self) -> bool {
+    pub fn has_kernel(&self) -> bool {
         Uniform::new(&self.ir).is_ok()
     }
 

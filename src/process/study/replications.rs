@@ -44,7 +44,8 @@ pub(super) struct Done {
     pub(super) runs: usize,
     pub(super) events: u64,
     pub(super) fingerprint: u64,
-    pub(super) mapping: Option<Mapping>,
+    /// How a device made replications, and its name.
+    pub(super) on_device: Option<(Mapping, String)>,
     /// Whether the watcher stopped it.
     pub(super) stopped: bool,
 }
@@ -192,7 +193,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
         let (experiment, until) = (self.experiment.clone(), Until::time(self.until));
         let watch = &mut |runs, events| watch(runs, events);
         let (runs, mapping) = self.engine(gpu, room)?.run_list(&experiment, jobs, until, watch).await?;
-        self.done.mapping = self.done.mapping.or(Some(mapping));
+        self.done.on_device.get_or_insert_with(|| (mapping, gpu.info().name.clone()));
         Ok(runs.into_iter().map(made_of::<S>).collect())
     }
 
@@ -206,7 +207,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
     ) -> Result<Vec<Result<Made, Trouble>>, ProcessError> {
         let (params, until) = (self.params(room)?, self.until);
         let jobs: Vec<_> = jobs.iter().map(|&(point, replication)| self.job(point, replication)).collect();
-        self.done.mapping = Some(Mapping::Thread);
+        self.done.on_device.get_or_insert_with(|| (Mapping::Thread, gpu.info().name.clone()));
         let device = match &mut self.device {
             Some(device) => device,
             none => none.insert(
@@ -257,13 +258,12 @@ impl<'r, S: Sized3> Replications<'r, S> {
 
     /// The name of the mapping of the runs.
     pub(super) fn mapping(&self) -> String {
-        self.done.mapping.map_or_else(|| CORES.to_owned(), |mapping| mapping.to_string())
+        self.done.on_device.as_ref().map_or_else(|| CORES.to_owned(), |(mapping, _)| mapping.to_string())
     }
 
     /// The adapter, if a device made replications.
     pub(super) fn adapter(&self) -> Option<String> {
-        let gpu = self.backend.gpu_if(self.done.mapping.is_some());
-        gpu.map(|gpu| gpu.info().name.clone())
+        self.done.on_device.as_ref().map(|(_, name)| name.clone())
     }
 
     /// The observations of some replications of some points; of the first ones, the same for all
