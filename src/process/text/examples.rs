@@ -25,7 +25,7 @@ fn gallery() -> Vec<(String, ProcessModel)> {
 
 /// The header and the events of a run.
 fn run<S: Sized3>(model: &ProcessModel, program: Program) -> ([u32; 4], u64) {
-    let until = Until::time(program.resolution.ticks(model.until.unwrap() / 10.0).unwrap());
+    let until = Until::time(program.resolution.ticks(model.until.unwrap() / 4.0).unwrap());
     let point: Vec<f64> = model.parameters.values().map(|parameter| parameter.values[0]).collect();
     let run = ProcessRun::<S>::new(Arc::new(Printed::new(program)), &point, Ticks::ZERO, 1024).unwrap();
     let mut simulation = CpuSimulation::new(&run, Options::default().seed(1)).unwrap();
