@@ -84,6 +84,7 @@ impl<'g> From<&'g Gpu> for Backend<'g> {
 /// Where to run, with the device: what a command line or a caller chose.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "a program has one")]
 pub enum OwnedBackend {
     /// On the CPU.
     Cpu,

@@ -22,7 +22,6 @@
 //! describes the format.
 
 mod described;
-#[cfg(not(target_arch = "wasm32"))]
 mod error;
 mod files;
 mod formula;

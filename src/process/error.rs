@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::ErrorKind;
+use crate::facility::FacilityError;
 use crate::pdes::{Fault, SimulationError};
 use crate::statistics::AnalysisError;
 use crate::text::{closest, quoted};
@@ -26,7 +27,7 @@ pub enum ProcessError {
     },
     /// An error of a network that is translated into a process model.
     #[error(transparent)]
-    Network(#[from] crate::facility::FacilityError),
+    Network(Box<FacilityError>),
     /// An error in a file.
     #[error("{path}: {error}")]
     InFile {
@@ -395,6 +396,12 @@ pub struct Full {
 }
 
 crate::text::debug_is_display!(ProcessError);
+
+impl From<FacilityError> for ProcessError {
+    fn from(error: FacilityError) -> Self {
+        Self::Network(Box::new(error))
+    }
+}
 
 impl ProcessError {
     /// What kind of error it is.

@@ -77,7 +77,7 @@ pub struct Line {
     pub name: String,
     /// Those that the scales of the panel have are drawn.
     pub points: Vec<(f64, f64)>,
-    /// Points from elsewhere, drawn as rings; the legend names them by [`STATED`].
+    /// Points from elsewhere, drawn as rings; the legend names them by `STATED`.
     pub stated: Vec<(f64, f64)>,
 }
 

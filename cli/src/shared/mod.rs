@@ -178,7 +178,7 @@ static ON_SLOW_STOP: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
 /// The time from Ctrl-C to the next boundary of a program that calls [`on_slow_stop`].
 const BOUNDARY: Duration = Duration::from_millis(300);
 
-/// Ends the program soon after Ctrl-C: if it has not ended after [`BOUNDARY`], calls `last` and
+/// Ends the program soon after Ctrl-C: if it has not ended after `BOUNDARY`, calls `last` and
 /// exits. During a compilation it does so at once.
 pub fn on_slow_stop(last: impl FnMut() + Send + 'static) {
     *ON_SLOW_STOP.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last));

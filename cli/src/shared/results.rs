@@ -1,7 +1,7 @@
 //! Results of the points of a design, as `run`, `network` and `process` print, write and draw them.
 
 use std::io::{Write as _, stdout};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use eventhorizon::statistics::{
     Decision, Design, Observations, Profile, ProfileRow, Report, Stopping, plot, with_error,
@@ -131,7 +131,7 @@ impl Results<'_> {
     }
 
     /// Writes the table as CSV.
-    pub fn csv(&self, path: &PathBuf) -> Outcome<()> {
+    pub fn csv(&self, path: &Path) -> Outcome<()> {
         let mut csv = Vec::new();
         self.report.to_csv(&mut csv)?;
         super::write(path, &csv)

@@ -149,10 +149,10 @@ pub(in crate::pdes) fn compile<S: bytemuck::Pod, P: Payload>(
         // SAFETY: as in `of_windows`.
         (recipe, if recipes.counted { Recipe::kernel } else { |recipe, gpu| unsafe { recipe.ending(gpu) } })
     });
-    // SAFETY: as in `windows`.
-    let sort = sort
-        .iter()
-        .map(|recipe| -> KernelBuild<'_> { (recipe, |recipe, gpu| unsafe { recipe.trusted(gpu) }) });
+    let sort = sort.iter().map(|recipe| -> KernelBuild<'_> {
+        // SAFETY: as in `windows`.
+        (recipe, |recipe, gpu| unsafe { recipe.trusted(gpu) })
+    });
     build_together(gpu, large.chain(sort).chain(small));
 }
 

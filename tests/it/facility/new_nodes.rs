@@ -359,9 +359,9 @@ fn a_quantile_stands_beside_the_width_of_its_bin() {
     let mut csv = Vec::new();
     report.to_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
-    assert!(csv.lines().next().unwrap().ends_with(",upper,resolution"), "{csv}");
+    assert!(csv.lines().next().unwrap().ends_with(",upper,resolution,up_to"), "{csv}");
     assert!(
-        csv.lines().any(|line| line.contains("wait_50") && line.ends_with(&format!(",{width}"))),
+        csv.lines().any(|line| line.contains("wait_50") && line.ends_with(&format!(",{width},"))),
         "{csv}"
     );
     assert!(report.to_string().lines().nth(1).unwrap().ends_with("theory  resolution"), "{report}");
