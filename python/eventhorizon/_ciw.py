@@ -38,8 +38,7 @@ def _kind(of: object) -> str:
 
 def distribution(of: Any) -> dict[str, Any] | None:
     """A distribution of Ciw as one of a description; None if there is none."""
-    kind = "NoneType" if of is None else _kind(of)
-    if kind in ("NoneType", "NoArrivals"):
+    if of is None or (kind := _kind(of)) == "NoArrivals":
         return None
     if kind == "Exponential":
         return {"exponential": 1 / of.rate}
