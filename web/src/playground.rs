@@ -3,7 +3,7 @@
 use eventhorizon::Backend;
 use eventhorizon::facility::{Facility, Follow, Network, Visit, plot};
 use eventhorizon::gpu::Gpu;
-use eventhorizon::process::{CompiledProcess, ProcessModel};
+use eventhorizon::process::{CompiledProcess, NetworkProcess, ProcessModel};
 use eventhorizon::{facility, process};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
@@ -31,6 +31,8 @@ pub struct Playground {
 /// A compiled description, with the end of its replications and of their warm-up.
 enum Model {
     Network(Box<Facility>, [f64; 2]),
+    /// A network that runs as a process model.
+    Translated(Box<NetworkProcess>, [f64; 2]),
     Process(Box<CompiledProcess>, [f64; 2]),
 }
 
@@ -46,8 +48,13 @@ impl Model {
         }
         let network = Network::from_toml(toml).map_err(reported)?;
         let until = network.until.ok_or_else(|| reported(remedy))?;
-        let warm_up = network.warm_up.unwrap_or(until / 10.0);
-        Ok(Self::Network(Box::new(network.compile().map_err(reported)?), [until, warm_up]))
+        let times = [until, network.warm_up.unwrap_or(until / 10.0)];
+        match network.compile() {
+            Err(error) if error.needs_process() => {
+                Ok(Self::Translated(Box::new(NetworkProcess::new(&network).map_err(reported)?), times))
+            }
+            facility => Ok(Self::Network(Box::new(facility.map_err(reported)?), times)),
+        }
     }
 }
 
@@ -86,6 +93,15 @@ impl Playground {
                 value["kind"] = "network".into();
                 // A large network has results and no picture.
                 value["picture"] = plot::network(facility, &report).ok().into();
+                value
+            }
+            Model::Translated(network, [until, warm_up]) => {
+                let study = facility::Study::new(replications, *until, *warm_up).seed(self.seed);
+                let plan = network.study(&study).map_err(reported)?;
+                let run = network.compiled().study(&plan).backend(backend).run_async();
+                let report = network.report(&study, &run.await.map_err(reported)?).map_err(reported)?;
+                let mut value = serde_json::to_value(&report).map_err(reported)?;
+                value["kind"] = "network".into();
                 value
             }
             Model::Process(compiled, [until, warm_up]) => {
@@ -130,6 +146,7 @@ impl Playground {
                     _ => Value::Null,
                 }
             }
+            Model::Translated(..) => Value::Null,
             Model::Process(compiled, [until, warm_up]) => {
                 let study = process::Study::new(1, *until, *warm_up).seed(self.seed);
                 json!({ "timeline": compiled.timeline(&study, 0, PARTS).map_err(reported)? })
