@@ -10,7 +10,7 @@
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::matching::Matcher;
-use eventhorizon::matching::hla::{Federate, Service};
+use eventhorizon::matching::hla::{Federate, Interest, Service};
 
 /// The sea in metres, and the object class of ships.
 const SEA: [u32; 2] = [100_000, 50_000];
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for station in 0..5 {
         let west = 17_500 * station;
         let watched = service.create_region([(west, west + 30_000), (0, 25_000)])?;
-        service.subscribe(Federate(station), SHIP, watched)?;
+        service.subscribe(Federate(station), Interest::Objects(SHIP), watched)?;
     }
 
     // Reports of a ship reach 500 m around it. Ships sail east, each at its own speed.

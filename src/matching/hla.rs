@@ -10,11 +10,12 @@
 //! ```
 //! use eventhorizon::gpu::Gpu;
 //! use eventhorizon::matching::Matcher;
-//! use eventhorizon::matching::hla::{Federate, Service};
+//! use eventhorizon::matching::hla::{Federate, Interest, Service};
 //!
 //! // Figure 1 of Marzolla and D'Angelo: cars (federate 1) and scooters (2) on a road of 1,000 m, lights at its side (4).
 //! let (cars, scooters, lights) = (Federate(1), Federate(2), Federate(4));
 //! const LIGHT: u32 = 0; // an object class
+//! let lit = Interest::Objects(LIGHT);
 //! let mut service = Service::new(&Matcher::new(&Gpu::new()?), [1000]);
 //!
 //! let light = service.register_object_instance(lights, LIGHT);
@@ -23,15 +24,15 @@
 //!
 //! let car_sees = service.create_region([(450, 510)])?;
 //! let scooter_sees = service.create_region([(560, 620)])?;
-//! service.subscribe(cars, LIGHT, car_sees)?;
-//! service.subscribe(scooters, LIGHT, scooter_sees)?;
+//! service.subscribe(cars, lit, car_sees)?;
+//! service.subscribe(scooters, lit, scooter_sees)?;
 //! assert_eq!(service.recipients(light)?, [cars]); // [500, 560) ends before [560, 620) begins
 //!
 //! service.modify(scooter_sees, [(550, 610)])?;
 //! service.commit()?;
 //! assert_eq!(service.recipients(light)?, [cars, scooters]);
 //!
-//! service.unsubscribe(cars, LIGHT, car_sees)?;
+//! service.unsubscribe(cars, lit, car_sees)?;
 //! assert_eq!(service.recipients(light)?, [scooters]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -51,6 +52,38 @@ pub struct RegionHandle(u64);
 /// An object instance with distributed updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectHandle(u32);
+
+impl ObjectHandle {
+    /// Updates of one attribute of this object, numbered by the caller.
+    #[must_use]
+    pub fn attribute(self, attribute: u32) -> Updates {
+        Updates { object: self, attribute: Some(attribute) }
+    }
+}
+
+/// Updates of an object: of all attributes, or of one ([`ObjectHandle::attribute`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Updates {
+    object: ObjectHandle,
+    attribute: Option<u32>,
+}
+
+impl From<ObjectHandle> for Updates {
+    fn from(object: ObjectHandle) -> Self {
+        Self { object, attribute: None }
+    }
+}
+
+/// What a federate subscribes to with a region. The caller numbers classes and attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Interest {
+    /// Updates of objects of a class.
+    Objects(u32),
+    /// Updates of an attribute of objects of a class: the class, the attribute.
+    Attribute(u32, u32),
+    /// Interactions of a class that are sent with a region that overlaps the federate's.
+    Interactions(u32),
+}
 
 /// Data distribution management over `D` dimensions.
 ///
@@ -118,15 +151,6 @@ struct RegionUse<const D: usize> {
     objects: BTreeSet<(ObjectHandle, Option<u32>)>,
     /// Whether an interaction was sent with it.
     sends: bool,
-}
-
-/// What a federate subscribed to with a region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Interest {
-    /// A class of objects, with one attribute, or `None` for all.
-    Objects(u32, Option<u32>),
-    /// A class of interactions.
-    Interactions(u32),
 }
 
 #[derive(Debug)]
@@ -277,52 +301,34 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// *Associate regions for updates*: the object's updates concern this region.
+    /// *Associate regions for updates*: updates of the object, or of one of its attributes
+    /// ([`ObjectHandle::attribute`]), concern this region.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
-    pub fn associate(&mut self, object: ObjectHandle, region: RegionHandle) -> Result<(), MatchingError> {
-        self.set_association(object, None, region, true)
-    }
-
-    /// [`Service::associate`] for updates of one attribute, numbered by the caller.
-    ///
-    /// # Errors
-    /// [`MatchingError::UnknownHandle`].
-    pub fn associate_attribute(
+    pub fn associate(
         &mut self,
-        object: ObjectHandle,
-        attribute: u32,
+        updates: impl Into<Updates>,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
-        self.set_association(object, Some(attribute), region, true)
+        self.set_association(updates.into(), region, true)
     }
 
-    /// *Unassociate regions for updates*: ends [`Service::associate`].
+    /// *Unassociate regions for updates*: ends [`Service::associate`] of the same updates.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
-    pub fn unassociate(&mut self, object: ObjectHandle, region: RegionHandle) -> Result<(), MatchingError> {
-        self.set_association(object, None, region, false)
-    }
-
-    /// Ends [`Service::associate_attribute`].
-    ///
-    /// # Errors
-    /// [`MatchingError::UnknownHandle`].
-    pub fn unassociate_attribute(
+    pub fn unassociate(
         &mut self,
-        object: ObjectHandle,
-        attribute: u32,
+        updates: impl Into<Updates>,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
-        self.set_association(object, Some(attribute), region, false)
+        self.set_association(updates.into(), region, false)
     }
 
     fn set_association(
         &mut self,
-        object: ObjectHandle,
-        attribute: Option<u32>,
+        Updates { object, attribute }: Updates,
         region: RegionHandle,
         is_on: bool,
     ) -> Result<(), MatchingError> {
@@ -335,86 +341,32 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// *Subscribe object class attributes with regions*: the federate wants updates of that class
-    /// that concern this region.
+    /// *Subscribe object class attributes with regions*, *subscribe interaction class with
+    /// regions*: the federate wants what concerns this region.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
     pub fn subscribe(
         &mut self,
         federate: Federate,
-        class: u32,
+        interest: Interest,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
-        self.set_subscription(federate, Interest::Objects(class, None), region, true)
+        self.set_subscription(federate, interest, region, true)
     }
 
-    /// [`Service::subscribe`] for updates of one attribute.
-    ///
-    /// # Errors
-    /// [`MatchingError::UnknownHandle`].
-    pub fn subscribe_attribute(
-        &mut self,
-        federate: Federate,
-        class: u32,
-        attribute: u32,
-        region: RegionHandle,
-    ) -> Result<(), MatchingError> {
-        self.set_subscription(federate, Interest::Objects(class, Some(attribute)), region, true)
-    }
-
-    /// *Subscribe interaction class with regions*: the federate wants interactions of that class
-    /// that are sent with a region that overlaps this one.
-    ///
-    /// # Errors
-    /// [`MatchingError::UnknownHandle`].
-    pub fn subscribe_interaction(
-        &mut self,
-        federate: Federate,
-        class: u32,
-        region: RegionHandle,
-    ) -> Result<(), MatchingError> {
-        self.set_subscription(federate, Interest::Interactions(class), region, true)
-    }
-
-    /// *Unsubscribe object class attributes with regions*: ends [`Service::subscribe`].
+    /// *Unsubscribe object class attributes with regions*, *unsubscribe interaction class with
+    /// regions*: ends [`Service::subscribe`] with the same interest.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`].
     pub fn unsubscribe(
         &mut self,
         federate: Federate,
-        class: u32,
+        interest: Interest,
         region: RegionHandle,
     ) -> Result<(), MatchingError> {
-        self.set_subscription(federate, Interest::Objects(class, None), region, false)
-    }
-
-    /// Ends [`Service::subscribe_attribute`].
-    ///
-    /// # Errors
-    /// [`MatchingError::UnknownHandle`].
-    pub fn unsubscribe_attribute(
-        &mut self,
-        federate: Federate,
-        class: u32,
-        attribute: u32,
-        region: RegionHandle,
-    ) -> Result<(), MatchingError> {
-        self.set_subscription(federate, Interest::Objects(class, Some(attribute)), region, false)
-    }
-
-    /// *Unsubscribe interaction class with regions*.
-    ///
-    /// # Errors
-    /// [`MatchingError::UnknownHandle`].
-    pub fn unsubscribe_interaction(
-        &mut self,
-        federate: Federate,
-        class: u32,
-        region: RegionHandle,
-    ) -> Result<(), MatchingError> {
-        self.set_subscription(federate, Interest::Interactions(class), region, false)
+        self.set_subscription(federate, interest, region, false)
     }
 
     fn set_subscription(
@@ -431,55 +383,26 @@ impl<const D: usize> Service<D> {
         Ok(())
     }
 
-    /// The federates that must receive an update of this object, in the order of their numbers,
-    /// without the owner: of any of its attributes.
+    /// The federates that must receive an update of this object, or of one of its attributes
+    /// ([`ObjectHandle::attribute`]), in the order of their numbers, without the owner. Regions and
+    /// subscriptions count that are for this attribute, or for all.
     ///
     /// # Errors
     /// [`MatchingError::UnknownHandle`]; [`MatchingError::Gpu`] if the device fails.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn recipients(&mut self, object: ObjectHandle) -> Result<Vec<Federate>, MatchingError> {
-        pollster::block_on(self.recipients_async(object))
+    pub fn recipients(&mut self, updates: impl Into<Updates>) -> Result<Vec<Federate>, MatchingError> {
+        pollster::block_on(self.recipients_async(updates))
     }
 
     /// [`Service::recipients`] without blocking.
     ///
     /// # Errors
     /// As [`Service::recipients`].
-    pub async fn recipients_async(&mut self, object: ObjectHandle) -> Result<Vec<Federate>, MatchingError> {
-        self.recipients_among(object, None).await
-    }
-
-    /// The federates that must receive an update of one attribute of this object: both the object's
-    /// region and the subscription are for this attribute, or for all.
-    ///
-    /// # Errors
-    /// As [`Service::recipients`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn recipients_of_attribute(
+    pub async fn recipients_async(
         &mut self,
-        object: ObjectHandle,
-        attribute: u32,
+        updates: impl Into<Updates>,
     ) -> Result<Vec<Federate>, MatchingError> {
-        pollster::block_on(self.recipients_of_attribute_async(object, attribute))
-    }
-
-    /// [`Service::recipients_of_attribute`] without blocking.
-    ///
-    /// # Errors
-    /// As [`Service::recipients`].
-    pub async fn recipients_of_attribute_async(
-        &mut self,
-        object: ObjectHandle,
-        attribute: u32,
-    ) -> Result<Vec<Federate>, MatchingError> {
-        self.recipients_among(object, Some(attribute)).await
-    }
-
-    async fn recipients_among(
-        &mut self,
-        object: ObjectHandle,
-        updated: Option<u32>,
-    ) -> Result<Vec<Federate>, MatchingError> {
+        let Updates { object, attribute: updated } = updates.into();
         self.match_changed().await?;
         let Object { owner, class, regions } = &*self.object(object)?;
         let (owner, class, regions) = (*owner, *class, regions.clone());
@@ -491,8 +414,9 @@ impl<const D: usize> Service<D> {
                 (one, other) => one.or(other),
             };
             let wants = |interest| match interest {
-                Interest::Objects(wanted, attribute) => {
-                    wanted == class && (attribute.is_none() || concerned.is_none() || attribute == concerned)
+                Interest::Objects(wanted) => wanted == class,
+                Interest::Attribute(wanted, attribute) => {
+                    wanted == class && concerned.is_none_or(|concerned| concerned == attribute)
                 }
                 Interest::Interactions(_) => false,
             };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::common::gpu;
-use eventhorizon::matching::hla::{Federate, ObjectHandle, RegionHandle, Service};
+use eventhorizon::matching::hla::{Federate, Interest, ObjectHandle, RegionHandle, Service, Updates};
 use eventhorizon::matching::{Matcher, MatchingError};
 
 const LIMIT: u32 = 100;
@@ -81,7 +81,7 @@ fn right_federates_hear(mut service: Service<2>) {
                     let (federate, class) =
                         (Federate(u32::try_from(below(5)).unwrap()), u32::try_from(below(2)).unwrap());
                     let region = below(regions.len());
-                    service.subscribe(federate, class, regions[region]).unwrap();
+                    service.subscribe(federate, Interest::Objects(class), regions[region]).unwrap();
                     plain.subscriptions.insert((federate, class, region));
                 }
                 4 | 5 => {
@@ -91,7 +91,7 @@ fn right_federates_hear(mut service: Service<2>) {
                 }
                 _ => {
                     if let Some((federate, class, region)) = plain.subscriptions.pop_first() {
-                        service.unsubscribe(federate, class, regions[region]).unwrap();
+                        service.unsubscribe(federate, Interest::Objects(class), regions[region]).unwrap();
                     }
                     if let Some((object, region)) = plain.associations.pop_first() {
                         service.unassociate(objects[object], regions[region]).unwrap();
@@ -117,9 +117,9 @@ fn bad_calls_are_errors() {
     assert!(matches!(error, MatchingError::Range { dimension: 0, upper: 101, limit: 100, .. }), "{error}");
     assert!(matches!(service.create_region([(5, 5)]), Err(MatchingError::Range { .. })));
     let region = service.create_region([(5, 6)]).unwrap();
-    service.subscribe(Federate(1), 0, region).unwrap();
+    service.subscribe(Federate(1), Interest::Objects(0), region).unwrap();
     assert!(matches!(service.delete_region(region), Err(MatchingError::RegionInUse { .. })));
-    service.unsubscribe(Federate(1), 0, region).unwrap();
+    service.unsubscribe(Federate(1), Interest::Objects(0), region).unwrap();
     service.delete_region(region).unwrap();
     assert!(matches!(service.delete_region(region), Err(MatchingError::UnknownHandle { .. })));
     assert!(matches!(service.modify(region, [(1, 2)]), Err(MatchingError::UnknownHandle { .. })));
@@ -139,12 +139,12 @@ fn deleted_regions_leave_their_rows_and_never_their_handles() {
         // before.
         let inside = cycle % 2 == 0;
         let region = service.create_region([if inside { (15, 25) } else { (20, 25) }]).unwrap();
-        service.subscribe(watcher, 0, region).unwrap();
+        service.subscribe(watcher, Interest::Objects(0), region).unwrap();
         if cycle % 501 < 2 {
             let expected: &[Federate] = if inside { &[watcher] } else { &[] };
             assert_eq!(service.recipients(object).unwrap(), expected, "cycle {cycle}");
         }
-        service.unsubscribe(watcher, 0, region).unwrap();
+        service.unsubscribe(watcher, Interest::Objects(0), region).unwrap();
         service.delete_region(region).unwrap();
         assert!(handles.insert(region), "a handle came twice");
     }
@@ -152,10 +152,10 @@ fn deleted_regions_leave_their_rows_and_never_their_handles() {
     assert_eq!(service.device_rows(), 64);
     let fresh = service.create_region([(10, 20)]).unwrap();
     for old in handles.into_iter().filter(|handle| *handle != lasting) {
-        let error = service.subscribe(watcher, 0, old).unwrap_err();
+        let error = service.subscribe(watcher, Interest::Objects(0), old).unwrap_err();
         assert!(matches!(error, MatchingError::UnknownHandle { kind: "region", .. }), "{error}");
     }
-    service.subscribe(watcher, 0, fresh).unwrap();
+    service.subscribe(watcher, Interest::Objects(0), fresh).unwrap();
     assert_eq!(service.recipients(object).unwrap(), [watcher]);
 }
 
@@ -196,51 +196,31 @@ fn right_federates_hear_of_parts(mut service: Service<1>) {
                 0..3 => {
                     let object = stream.below(12) as usize;
                     let Some((handle, ..)) = objects[object] else { continue };
-                    match attribute {
-                        Some(attribute) => {
-                            service.associate_attribute(handle, attribute, regions[region]).unwrap()
-                        }
-                        None => service.associate(handle, regions[region]).unwrap(),
-                    }
+                    service.associate(updates(handle, attribute), regions[region]).unwrap();
                     associations.insert((object, attribute, region));
                 }
                 3 | 4 => {
-                    match attribute {
-                        Some(attribute) => {
-                            service.subscribe_attribute(federate, class, attribute, regions[region]).unwrap();
-                        }
-                        None => service.subscribe(federate, class, regions[region]).unwrap(),
-                    }
+                    service.subscribe(federate, interest(class, attribute), regions[region]).unwrap();
                     subscriptions.insert((federate, class, attribute, region));
                 }
                 5 => {
-                    service.subscribe_interaction(federate, class, regions[region]).unwrap();
+                    service.subscribe(federate, Interest::Interactions(class), regions[region]).unwrap();
                     interests.insert((federate, class, region));
                 }
                 6 => {
                     if let Some((federate, class, attribute, region)) = subscriptions.pop_first() {
-                        match attribute {
-                            Some(attribute) => {
-                                service
-                                    .unsubscribe_attribute(federate, class, attribute, regions[region])
-                                    .unwrap();
-                            }
-                            None => service.unsubscribe(federate, class, regions[region]).unwrap(),
-                        }
+                        service.unsubscribe(federate, interest(class, attribute), regions[region]).unwrap();
                     }
                 }
                 _ => {
                     if let Some((object, attribute, region)) = associations.pop_last() {
                         let (handle, ..) = objects[object].unwrap();
-                        match attribute {
-                            Some(attribute) => {
-                                service.unassociate_attribute(handle, attribute, regions[region]).unwrap();
-                            }
-                            None => service.unassociate(handle, regions[region]).unwrap(),
-                        }
+                        service.unassociate(updates(handle, attribute), regions[region]).unwrap();
                     }
                     if let Some((federate, class, region)) = interests.pop_last() {
-                        service.unsubscribe_interaction(federate, class, regions[region]).unwrap();
+                        service
+                            .unsubscribe(federate, Interest::Interactions(class), regions[region])
+                            .unwrap();
                     }
                 }
             }
@@ -267,10 +247,7 @@ fn right_federates_hear_of_parts(mut service: Service<1>) {
                 };
                 let expected: BTreeSet<_> =
                     subscriptions.iter().filter(wanted).map(|&(federate, ..)| federate).collect();
-                let found = match updated {
-                    None => service.recipients(handle).unwrap(),
-                    Some(attribute) => service.recipients_of_attribute(handle, attribute).unwrap(),
-                };
+                let found = service.recipients(updates(handle, updated)).unwrap();
                 assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "round {round}, object {object}");
                 heard[usize::from(updated.is_some())] += found.len();
             }
@@ -292,4 +269,13 @@ fn right_federates_hear_of_parts(mut service: Service<1>) {
     let region = service.create_region([(0, LIMIT)]).unwrap();
     service.send_interaction(Federate(9), 0, region).unwrap();
     service.delete_region(region).unwrap();
+}
+
+/// Updates of all attributes, or of one.
+fn updates(object: ObjectHandle, attribute: Option<u32>) -> Updates {
+    attribute.map_or(object.into(), |attribute| object.attribute(attribute))
+}
+
+fn interest(class: u32, attribute: Option<u32>) -> Interest {
+    attribute.map_or(Interest::Objects(class), |attribute| Interest::Attribute(class, attribute))
 }
