@@ -1,34 +1,11 @@
 //! Files of other programs: models of JMT, diagrams, and what is refused.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::folder::Folder;
 use super::{ended, run};
-
-/// A folder that is removed at the end of the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("eventhorizon-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, bytes).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 const ENGINE: &str = "jmt.engine.NetStrategies";
 

@@ -5,9 +5,11 @@ mod data;
 mod ended;
 mod experiments;
 mod files;
+mod folder;
 mod interchange;
 mod limits;
 mod matching;
+mod papers;
 mod reports;
 mod searches;
 

@@ -1,32 +1,8 @@
 //! `region_matching`, which is the command `match`: positions from files.
 
-use std::path::PathBuf;
-
 use crate::ended::ended;
+use crate::folder::Folder;
 use crate::run;
-
-/// A folder that is removed at the end of the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("eventhorizon-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, bytes).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// The number of pairs, and the pairs written to a file.
 fn matched(folder: &Folder, args: &[&str]) -> (u64, Vec<String>) {

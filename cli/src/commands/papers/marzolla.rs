@@ -53,11 +53,15 @@ fn workload(regions: u32, alpha: f64) -> Workload {
     }))
 }
 
-/// The shortest of some runs in seconds, and the count, which is the same in all.
-fn timed(runs: u32, mut count: impl FnMut() -> Outcome<u64>) -> Outcome<(f64, u64)> {
-    let mut best = f64::INFINITY;
-    let mut found = 0;
-    for _ in 0..runs {
+/// The shortest of some runs in seconds, and the count, which is the same in all. After `budget`
+/// seconds there is no further run.
+fn timed(runs: u32, budget: f64, mut count: impl FnMut() -> Outcome<u64>) -> Outcome<(f64, u64)> {
+    let (mut best, mut found) = (f64::INFINITY, 0);
+    let first = Instant::now();
+    for run in 0..runs {
+        if run > 0 && first.elapsed().as_secs_f64() > budget {
+            break;
+        }
         let begun = Instant::now();
         found = count()?;
         best = best.min(begun.elapsed().as_secs_f64());
@@ -83,7 +87,7 @@ fn measure(study: &Study<'_>, workload: &Workload, way: Way, runs: u32) -> Outco
     let [s, u] = &workload.sets;
     let on = |threads: usize, count: &(dyn Fn() -> Result<u64, String> + Sync)| -> Outcome<(f64, u64)> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
-        timed(runs, || Ok(pool.install(count)?))
+        timed(runs, study.args.budget, || Ok(pool.install(count)?))
     };
     let (seconds, found) = match way {
         Way::Sets(threads) => on(threads, &|| Ok(sbm::count(s, u, threads)))?,
@@ -91,14 +95,14 @@ fn measure(study: &Study<'_>, workload: &Workload, way: Way, runs: u32) -> Outco
         Way::Device(algorithm) => {
             let matcher = Matcher::new(&study.gpu()?);
             // The first run builds the kernels.
-            timed(runs + 1, || {
+            timed(runs + 1, f64::INFINITY, || {
                 let (s, u) = (matcher.upload("subscriptions", s)?, matcher.upload("updates", u)?);
                 Ok(matcher.count(&s, &u, algorithm)?)
             })?
         }
         Way::DeviceSets => {
             let matcher = SetMatcher::new(&study.gpu()?)?;
-            timed(runs + 1, || {
+            timed(runs + 1, f64::INFINITY, || {
                 let found = matcher.count(s, u, matcher.segments(s.len() + u.len()))?;
                 Ok(found.ok_or(CUT)?.pairs.into_iter().sum())
             })?
@@ -127,10 +131,11 @@ fn by_threads(study: &mut Study<'_>, workload: &Workload, device: &[(&str, Way)]
             if !study.goes_on() {
                 return Ok(());
             }
-            let seconds = measure(study, workload, way(threads), 3)?;
+            let x = as_f64(threads);
+            let seconds =
+                study.point_by("seconds", line, x, |study| measure(study, workload, way(threads), 3))?;
             let one = *one.get_or_insert(seconds);
-            study.point("seconds", line, as_f64(threads), seconds)?;
-            study.point("speed-up over one thread", line, as_f64(threads), one / seconds)?;
+            study.point("speed-up over one thread", line, x, one / seconds)?;
         }
     }
     for &(line, way) in device {
@@ -183,8 +188,8 @@ pub(super) fn figure_11(study: &mut Study<'_>) -> Outcome<()> {
             return Ok(());
         }
         let cells = 1_u32 << power;
-        let seconds = measure(study, &sets, Way::Device(Algorithm::Grid { cells: Some(cells) }), 2)?;
-        study.point("", "GBM on the device", cells.into(), seconds)?;
+        let way = Way::Device(Algorithm::Grid { cells: Some(cells) });
+        study.point_by("", "GBM on the device", cells.into(), |study| measure(study, &sets, way, 2))?;
     }
     let seconds = measure(study, &sets, Way::Device(Algorithm::Grid { cells: None }), 2)?;
     study.note(&format!(
@@ -218,8 +223,7 @@ pub(super) fn figure_12(study: &mut Study<'_>) -> Outcome<()> {
                 if gpu.is_err() && matches!(way, Way::Device(_) | Way::DeviceSets) {
                     continue;
                 }
-                let seconds = measure(study, &sets, way, 2)?;
-                study.point(panel, line, x, seconds)?;
+                study.point_by(panel, line, x, |study| measure(study, &sets, way, 2))?;
             }
         }
     }

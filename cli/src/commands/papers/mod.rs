@@ -4,6 +4,7 @@
 //! eventhorizon papers                           # list every figure and table
 //! eventhorizon papers baudis-7 park-20          # run two of them, into the folder papers
 //! eventhorizon papers --all --small             # minutes, on a software adapter too
+//! eventhorizon papers baudis-8 --continue       # measure what a stopped run left out
 //! ```
 //!
 //! Each experiment writes `NAME.csv`, a row as soon as it is measured, and `NAME.png` at its end.
@@ -52,6 +53,9 @@ pub struct Args {
     /// Write CSV and PNG files into this folder
     #[arg(long, value_name = "DIR", default_value = "papers")]
     out: PathBuf,
+    /// Keep what the CSV files have of an earlier run with the same options, and measure the rest
+    #[arg(long)]
+    r#continue: bool,
     /// Read the positions of vehicles for marzolla-14, one in metres on each line
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,

@@ -1,8 +1,10 @@
 //! One experiment in progress: its CSV file and its picture.
 
+use std::collections::HashMap;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use eventhorizon::gpu::Gpu;
@@ -19,7 +21,20 @@ pub(super) struct Study<'a> {
     gpu: Option<Gpu>,
     experiment: &'static Experiment,
     csv: csv::Writer<File>,
+    /// The values in the CSV file.
+    known: HashMap<Point, f64>,
     picture: Arc<Mutex<Picture>>,
+}
+
+/// The panel, the line and the bits of x.
+type Point = (String, String, u64);
+
+/// A row of the CSV file.
+struct Row {
+    point: Point,
+    value: Option<f64>,
+    paper: Option<f64>,
+    note: String,
 }
 
 /// The picture of an experiment, which is drawn at its end or after Ctrl-C.
@@ -33,13 +48,19 @@ pub(super) struct Picture {
 }
 
 impl<'a> Study<'a> {
-    /// Creates the CSV file.
+    /// Creates the CSV file, with the rows of an earlier run that `--continue` keeps.
     pub(super) fn new(experiment: &'static Experiment, args: &'a Args, gpu: Option<&Gpu>) -> Outcome<Self> {
         let path = args.out.join(experiment.name).with_extension("csv");
-        let mut csv =
-            csv::Writer::from_path(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let of_file = |error: &dyn Display| format!("{}: {error}", path.display());
         let Axes { x, y, .. } = experiment.axes;
-        csv.write_record(["panel", "line", x, y, "paper", "note", "adapter"])?;
+        let columns = ["panel", "line", x, y, "paper", "note", "adapter"];
+        let adapter = gpu.map_or("none", |gpu| &gpu.info().name);
+        let kept = match args.r#continue && path.exists() {
+            true => read(&path, &columns, adapter).map_err(|error| of_file(&error))?,
+            false => Vec::new(),
+        };
+        let mut csv = csv::Writer::from_path(&path).map_err(|error| of_file(&error))?;
+        csv.write_record(columns)?;
         csv.flush()?;
         let picture = Picture {
             experiment,
@@ -49,7 +70,17 @@ impl<'a> Study<'a> {
             notes: gpu.map_or("no adapter", |gpu| &gpu.info().name).to_owned(),
             is_drawn: false,
         };
-        Ok(Self { args, gpu: gpu.cloned(), experiment, csv, picture: Arc::new(Mutex::new(picture)) })
+        let picture = Arc::new(Mutex::new(picture));
+        let mut study = Self { args, gpu: gpu.cloned(), experiment, csv, known: HashMap::new(), picture };
+        for row in kept {
+            study.write(row)?;
+        }
+        Ok(study)
+    }
+
+    /// A value that the CSV file has already, with `--continue`.
+    pub(super) fn known(&self, panel: &str, line: &str, x: f64) -> Option<f64> {
+        self.known.get(&(panel.to_owned(), line.to_owned(), x.to_bits())).copied()
     }
 
     /// The device.
@@ -95,6 +126,22 @@ impl<'a> Study<'a> {
         }
     }
 
+    /// The known value of a point, or a measured one, which is written.
+    pub(super) fn point_by(
+        &mut self,
+        panel: &str,
+        line: &str,
+        x: f64,
+        measure: impl FnOnce(&Self) -> Outcome<f64>,
+    ) -> Outcome<f64> {
+        if let Some(known) = self.known(panel, line, x) {
+            return Ok(known);
+        }
+        let measured = measure(self)?;
+        self.point(panel, line, x, measured)?;
+        Ok(measured)
+    }
+
     /// Writes a point of a curve.
     pub(super) fn point(&mut self, panel: &str, line: &str, x: f64, y: f64) -> Outcome<()> {
         self.row([panel, line], x, Some(y), None, "")
@@ -111,7 +158,7 @@ impl<'a> Study<'a> {
         self.row([panel, line], x, None, None, why)
     }
 
-    /// Writes a row, and keeps its points for the picture.
+    /// Writes a row, and keeps its points for the picture. A known value stays as it is.
     pub(super) fn row(
         &mut self,
         [panel, line]: [&str; 2],
@@ -120,16 +167,29 @@ impl<'a> Study<'a> {
         paper: Option<f64>,
         note: &str,
     ) -> Outcome<()> {
-        let text = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
-        let adapter = self.gpu.as_ref().map_or("none", |gpu| &gpu.info().name);
-        self.csv.write_record([panel, line, &x.to_string(), &text(y), &text(paper), note, adapter])?;
-        self.csv.flush()?;
+        if self.known(panel, line, x).is_some() {
+            return Ok(());
+        }
         let shown =
             |number: Option<f64>| number.map_or_else(|| "-".to_owned(), |number| format!("{number:.4e}"));
         let beside = paper.map_or_else(String::new, |paper| format!("  the paper {paper}"));
         writeln!(stdout(), "{panel:<24} {line:<34} {x:>10} {:>12}{beside}  {note}", shown(y))?;
+        let point = (panel.to_owned(), line.to_owned(), x.to_bits());
+        self.write(Row { point, value: y, paper, note: note.to_owned() })
+    }
+
+    /// Writes a row to the file and the picture.
+    fn write(&mut self, Row { point, value, paper, note }: Row) -> Outcome<()> {
+        let text = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+        let adapter = self.gpu.as_ref().map_or("none", |gpu| &gpu.info().name);
+        let (panel, line, x) = (&*point.0, &*point.1, f64::from_bits(point.2));
+        self.csv.write_record([panel, line, &x.to_string(), &text(value), &text(paper), &note, adapter])?;
+        self.csv.flush()?;
+        if let Some(value) = value {
+            self.known.insert(point.clone(), value);
+        }
         let Axes { x: across, y: upwards, scales, .. } = self.experiment.axes;
-        let [y, stated] = [y, paper].map(|number| number.filter(|&number| scales[1].has(number)));
+        let [y, stated] = [value, paper].map(|number| number.filter(|&number| scales[1].has(number)));
         if y.is_none() && stated.is_none() {
             return Ok(());
         }
@@ -163,6 +223,26 @@ impl<'a> Study<'a> {
     pub(super) fn draw(&self) -> Outcome<()> {
         draw(&self.picture)
     }
+}
+
+/// The measured rows of an earlier run on this adapter.
+fn read(path: &Path, columns: &[&str], adapter: &str) -> Outcome<Vec<Row>> {
+    let mut reader = csv::Reader::from_path(path)?;
+    if reader.headers()? != columns {
+        return Err("not written by this experiment: leave out --continue, or name another folder".into());
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        // The last row of a run that was killed may be half a row.
+        let Ok(record) = record else { break };
+        let [panel, line, x, value, paper, note, of] = [0, 1, 2, 3, 4, 5, 6].map(|column| &record[column]);
+        let (Ok(x), Ok(value)) = (x.parse::<f64>(), value.parse()) else { continue };
+        if of == adapter {
+            let point = (panel.to_owned(), line.to_owned(), x.to_bits());
+            rows.push(Row { point, value: Some(value), paper: paper.parse().ok(), note: note.to_owned() });
+        }
+    }
+    Ok(rows)
 }
 
 /// Draws a picture once, if it has curves.
