@@ -17,6 +17,7 @@ use eventhorizon::pdes::{
     Until,
 };
 use eventhorizon::process::{self, ProcessModel};
+use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
 use eventhorizon::replication::{self, CpuEngine, Design, Engine, Experiment, Mapping};
 use eventhorizon::search::{self, Grid, reference::AStar};
@@ -434,4 +435,18 @@ async fn process_models_have_the_fingerprints_of_native_runs() {
         console_log!("{}: {:.3} s", model.model().name, begun.elapsed().as_secs_f64());
         assert_eq!(format!("{:016x}", results.fingerprint), fingerprint, "{}", model.model().name);
     }
+}
+
+#[wasm_bindgen_test]
+fn the_page_offers_designs_that_there_are() {
+    let page = include_str!("../www/index.html");
+    let (_, rest) = page.split_once("<select name=\"queue\">").unwrap();
+    let (options, _) = rest.split_once("</select>").unwrap();
+    let names: Vec<_> =
+        options.split("<option>").skip(1).map(|option| option.replace("</option>", "")).collect();
+    for name in &names {
+        assert!(name.parse::<QueueDesign>().is_ok(), "{name}");
+    }
+    let mut queues = QueueDesign::PRODUCTION.into_iter().filter(|design| !design.is_calendar());
+    assert!(queues.all(|design| names.iter().any(|name| name == design.name())));
 }

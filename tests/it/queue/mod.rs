@@ -348,17 +348,3 @@ fn names_and_designs_go_both_ways() {
     let error = "heap-interleaved".parse::<QueueDesign>().unwrap_err();
     assert_eq!(error.to_string(), "queue design `heap-interleaved` was removed: use `heap`");
 }
-
-#[test]
-fn the_page_offers_designs_that_there_are() {
-    let page = std::fs::read_to_string("web/www/index.html").unwrap();
-    let (_, rest) = page.split_once("<select name=\"queue\">").unwrap();
-    let (options, _) = rest.split_once("</select>").unwrap();
-    let names: Vec<_> =
-        options.split("<option>").skip(1).map(|option| option.replace("</option>", "")).collect();
-    for name in &names {
-        assert!(name.parse::<QueueDesign>().is_ok(), "{name}");
-    }
-    let mut queues = QueueDesign::PRODUCTION.into_iter().filter(|design| !design.is_calendar());
-    assert!(queues.all(|design| names.iter().any(|name| name == design.name())));
-}
