@@ -84,7 +84,7 @@ impl TryFrom<WrittenSource> for Source {
         if !source.rates.is_empty() {
             return Err("`rates` change `interarrival`; leave it out with `times` or `map`".to_owned());
         }
-        source.interarrival = placeholder(mean);
+        source.interarrival = of_mean(mean);
         // Written descriptions have it.
         match between {
             Some(Distribution::Erlang { stages: 2, mean: found }) if (found / mean - 1.0).abs() < 1e-9 => {
@@ -101,7 +101,7 @@ impl TryFrom<WrittenSource> for Source {
 
 /// The time between arrivals by which rates and loads of other arrivals are computed: no Poisson
 /// process, for which there is theory.
-fn placeholder(mean: f64) -> Distribution {
+fn of_mean(mean: f64) -> Distribution {
     Distribution::Erlang { stages: 2, mean }
 }
 
