@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 NETWORKS = ["mm1", "jackson", "call_centre", "shop", "courier", "clinic", "workshop", "two_classes", "polling", "bank", "emergency"]
@@ -39,21 +40,38 @@ def cases(sizes):
         yield "mrip-pi", size, ["mrip-pi", *count]
         yield "mrip-walk", size, ["mrip-walk", *count]
         yield "search", size, ["search", "--searches", str(size)]
+        for rate in ["0.1", "0.001"]:
+            yield f"phold rate {rate}", size, ["phold", "--lps", str(size), "--population", "4", "--rate", rate, "--events", "1000000"]
+        yield "phold replicas", size, ["phold", "--lps", "64", "--population", "4", "--until", "200", "--replicas", str(size)]
+        for dimensions in ["1", "3"]:
+            yield f"match {dimensions}-d", 100 * size, ["match", "--dims", dimensions, "--regions", str(100 * size)]
+        yield "moving-crowd", size, ["moving-crowd", "--agents", str(size), "--output", os.path.join(tempfile.gettempdir(), "crowd.png")]
+        yield "network --interval", size, ["network", "examples/networks/torus.toml", "--interval", "1", "--replications", "2", "--until", str(size)]
 
 
 def run(program, args, limit, environment):
     """Seconds, and what it printed; no seconds if it was stopped or failed."""
     begun = time.monotonic()
+    # These print text only.
+    has_json = args[0] != "moving-crowd" and "--interval" not in args
     try:
-        ended = subprocess.run([program, *args, "--json"], capture_output=True, timeout=limit, env=environment)
+        command = [program, *args, *(["--json"] if has_json else [])]
+        ended = subprocess.run(command, capture_output=True, timeout=limit, env=environment)
     except subprocess.TimeoutExpired:
         return None, {}
     seconds = time.monotonic() - begun
     if ended.returncode != 0:
         print(f"failed: {args}: {ended.stderr.decode()[:300]}", file=sys.stderr)
         return None, {}
+    if not has_json:
+        return seconds, {}
     printed = json.loads(ended.stdout)
     return seconds, printed[0] if isinstance(printed, list) else printed
+
+
+def ran_on(printed):
+    """The engine, if it was printed, or the adapter."""
+    return printed.get("engine") or printed.get("adapter") or ""
 
 
 def main():
@@ -94,7 +112,7 @@ def main():
         judged, right = judged + 1, right + is_right
         columns = [f"{found[way]:.2f}" if found.get(way) else "slower" for way in WAYS]
         mark = "" if is_right else " **"
-        row = [name, str(size), f"{auto:.2f}", printed.get("engine", ""), *columns, f"{auto / best:.2f}{mark}"]
+        row = [name, str(size), f"{auto:.2f}", ran_on(printed), *columns, f"{auto / best:.2f}{mark}"]
         if given.before:
             seconds, _ = run(given.before, args, 2 * auto + 2 * NOISE, environment)
             row.append(f"{seconds:.2f}" if seconds else f"> {2 * auto:.2f}")

@@ -1,15 +1,23 @@
 //! Where to run: one type for all modules that run on the CPU and on a device.
 
 mod chooser;
+mod costs;
 mod start;
+mod work;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub(crate) use chooser::{Chooser, Cost, Place};
+pub(crate) use chooser::{Chooser, Place};
+pub(crate) use costs::Kind;
+#[doc(hidden)]
+pub use costs::kept_costs;
+use costs::{Cost, Costs, Observed};
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 pub use start::has_abandoned_threads;
+#[doc(hidden)]
+pub use work::OneRun;
 
 use crate::gpu::{Gpu, GpuError};
 
@@ -27,8 +35,8 @@ pub enum Backend<'g> {
     Gpu(&'g Gpu),
     /// Wherever results are expected first. Replications of networks, of processes and of models
     /// begin on the CPU, time it, and take a device where that is faster: a thread opens it while
-    /// the CPU works. Other work runs on the device. Software adapters are not used: the CPU is
-    /// faster on the same cores.
+    /// the CPU works. One long run has one place. Software adapters are not used: the CPU is faster
+    /// on the same cores.
     Auto(&'g OnDemand),
 }
 
@@ -47,14 +55,6 @@ impl<'g> Backend<'g> {
     pub(crate) fn for_wgsl(self) -> Self {
         match self {
             Self::Auto(device) if !cfg!(feature = "native") => device.opened().map_or(Self::Cpu, Self::Gpu),
-            _ => self,
-        }
-    }
-
-    /// The same for one run of this many LPs, most of which are idle in a window.
-    pub(crate) fn for_one_run(self, lps: usize) -> Self {
-        match self {
-            Self::Auto(_) if lps < FEW_LPS => Self::Cpu,
             _ => self,
         }
     }
@@ -137,6 +137,8 @@ pub struct OnDemand {
 struct Shared {
     device: OnceLock<Option<Gpu>>,
     choice: Mutex<Option<String>>,
+    /// Read from the file by the first study.
+    costs: Mutex<Option<Costs>>,
 }
 
 impl OnDemand {
@@ -197,6 +199,29 @@ impl OnDemand {
     /// The device of studies.
     fn usable(&self) -> Option<&Gpu> {
         if self.hands_over_after.is_some() { self.opened() } else { self.hardware() }
+    }
+
+    /// Whether work opened it, or tried to.
+    fn is_open(&self) -> bool {
+        self.shared.device.get().is_some()
+    }
+
+    /// What a kind of study is expected to cost.
+    fn cost(&self, kind: Kind) -> Cost {
+        let mut costs = self.shared.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        let gpu = self.shared.device.get().and_then(Option::as_ref);
+        let cost = costs.get_or_insert_with(Costs::kept).of(kind, gpu);
+        Cost { open: if self.is_open() { 0.0 } else { cost.open }, ..cost }
+    }
+
+    /// Keeps what a study found out about its cost.
+    fn observe(&self, kind: Kind, observed: Observed) {
+        let Some(gpu) = self.usable() else { return };
+        let mut costs = self.shared.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        let costs = costs.get_or_insert_with(Costs::kept);
+        costs.observe(kind, gpu, observed);
+        costs.keep();
+        log::debug!("{}: {observed:?}, now {:?}", kind.name(), costs.of(kind, Some(gpu)));
     }
 
     /// Where the last study ran and why, in one line.

@@ -109,6 +109,8 @@ pub mod time;
 #[cfg(not(target_arch = "wasm32"))]
 pub use backend::has_abandoned_threads;
 pub use backend::{Backend, OnDemand, OwnedBackend};
+#[doc(hidden)]
+pub use backend::{OneRun, kept_costs};
 pub use error::ErrorKind;
 
 /// The versions that this crate's public interface uses.

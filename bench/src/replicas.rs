@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::io::{Write as _, stdout};
-use std::time::Instant;
 
 use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
@@ -143,9 +142,9 @@ fn measure(
     engine.run(&experiment(replicas), until(mean)?)?;
     let mut end = 10.0 * mean;
     loop {
-        let begin = Instant::now();
+        let stopwatch = shared::Stopwatch::start();
         let results = engine.run(&experiment(replicas), until(end)?)?;
-        let seconds = begin.elapsed().as_secs_f64();
+        let seconds = stopwatch.parts()[0].as_secs_f64();
         if seconds >= args.seconds {
             let events: u64 = results.runs[0].iter().flatten().map(|run| run.progress.events).sum();
             return Ok(events as f64 / seconds);

@@ -8,42 +8,10 @@ use std::fmt;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use super::Backend;
+use super::costs::{Cost, Kind, Observed};
 use super::start::{Compile, Starting};
-use crate::gpu::Gpu;
-
-/// What a study on a device is expected to take.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Cost {
-    /// Seconds to open the device and to compile the kernels.
-    pub(crate) start: f64,
-    /// Seconds of these that pass when the device has its first runs, not before.
-    pub(crate) late: f64,
-    /// A run takes this many times as long as on a core.
-    pub(crate) latency: f64,
-}
-
-impl Cost {
-    /// Of a kernel of its own. Seen on an H200 without the driver's cache: a start of 1.2 to 1.5
-    /// seconds for networks, 1.3 to 3 for process models; a latency of 50 to 100.
-    pub(crate) const KERNEL: Self = Self { start: 1.2, late: 0.0, latency: 80.0 };
-
-    /// Of a model of the general engine, whose teams and threads may have to be tried. (A guess.)
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) const MODEL: Self = Self { start: 1.5, late: 0.3, latency: 10.0 };
-
-    /// Of a model of replications. (A guess.)
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) const REPLICATION: Self = Self { start: 1.0, late: 0.0, latency: 60.0 };
-
-    /// Of a list of searches on a map or in a graph. (A guess.)
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) const SEARCH: Self = Self { start: 1.0, late: 0.1, latency: 50.0 };
-
-    /// Of the interpreter of networks. Seen there: a start of 3 to 8 seconds; a latency of 8 to
-    /// 160, compared with machine code.
-    pub(crate) const INTERPRETER: Self = Self { start: 3.5, late: 3.0, latency: 150.0 };
-}
+use super::{Backend, OnDemand};
+use crate::gpu::{Gpu, compiled};
 
 /// Seconds of work on the CPU that its speed is taken from.
 const SAMPLE: f64 = 0.05;
@@ -51,18 +19,15 @@ const SAMPLE: f64 = 0.05;
 /// Longest part on the CPU, in seconds: then progress is reported, and the next choice is made.
 const PART: f64 = 0.2;
 
-/// Seconds of work on the CPU from which a thread starts a device, if nothing waits for the thread:
-/// with fewer than [`CORES_FOR_THREAD`] cores more, as it takes a larger share of them.
-const WORTH: f64 = 0.4;
-const CORES_FOR_THREAD: f64 = 8.0;
-
 /// The same as [`PART`] while a device starts: half of it passes before a ready device is used.
 const PART_OF_START: f64 = 0.1;
 
-/// Cores that a device with all its invocations busy is worth. Seen on an H200: 45 for process
-/// models to 500 for small networks; integrated ones have a tenth of its units.
-const CORES_OF_DISCRETE: f64 = 100.0;
-const CORES_OF_OTHERS: f64 = 10.0;
+/// The CPU waits for a starting device if it could do less than this share of the work meanwhile,
+/// and not longer than that share: its work would slow down the start.
+const SHARE: f64 = 0.25;
+
+/// It waits at most this many times as long as expected; a second at least is expected.
+const PATIENCE: f64 = 10.0;
 
 /// Where a part of a study runs.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +51,7 @@ enum Device {
 /// Chooses where the parts of a study run.
 pub(crate) struct Chooser<'g> {
     backend: Backend<'g>,
+    kind: Kind,
     cost: Cost,
     cores: f64,
     compile: Option<Compile>,
@@ -96,16 +62,23 @@ pub(crate) struct Chooser<'g> {
     device: Device,
     /// Seconds of a run on the device, once it made some.
     on_device: Option<f64>,
+    /// How long runs had waited for compilations when the present part began.
+    compiled: Duration,
     /// Whether the device has all further runs.
     has_left_host: bool,
 }
 
 impl<'g> Chooser<'g> {
-    pub(crate) fn new(backend: Backend<'g>, cost: Cost) -> Self {
+    pub(crate) fn new(backend: Backend<'g>, kind: Kind) -> Self {
+        let cost = match backend {
+            Backend::Auto(device) => device.cost(kind),
+            _ => kind.cost(true),
+        };
         let cores = available_parallelism().map_or(1, usize::from);
         #[expect(clippy::cast_precision_loss, reason = "a number of cores")]
         Self {
             backend,
+            kind,
             cost,
             cores: cores as f64,
             compile: None,
@@ -113,6 +86,7 @@ impl<'g> Chooser<'g> {
             made: 0,
             device: Device::Unused,
             on_device: None,
+            compiled: Duration::ZERO,
             has_left_host: false,
         }
     }
@@ -131,6 +105,7 @@ impl<'g> Chooser<'g> {
     /// Where the next of `left` replications run, and how many of them. Each has `width` runs, one
     /// for each point.
     pub(crate) fn next(&mut self, left: u32, width: usize) -> (Place<'g>, u32) {
+        self.compiled = compiled();
         let device = match self.backend {
             Backend::Cpu => return (Place::Host, left),
             Backend::Gpu(gpu) => return (Place::Device(gpu), left),
@@ -149,7 +124,8 @@ impl<'g> Chooser<'g> {
             return self.forced(after, left, width);
         }
         // All cores have the same number of runs.
-        let part = |runs: f64| whole((runs / self.cores).ceil() * self.cores / width, left);
+        let cores = self.cores;
+        let part = |runs: f64| whole((runs / cores).ceil() * cores / width, left);
         let Some([each, sampled]) = self.host else {
             if runs <= self.cores {
                 self.explain(format_args!("its cores have all runs at once"));
@@ -162,22 +138,13 @@ impl<'g> Chooser<'g> {
         match &mut self.device {
             Device::Missing => return (Place::Host, left),
             Device::Starting(thread) if !thread.is_ready() => return stay(PART_OF_START),
-            Device::Starting(thread) => {
-                self.device = match thread.wait() {
-                    true => Device::Ready(self.cost.late),
-                    false => Device::Missing,
-                };
-            }
+            Device::Starting(_) => self.end_start(device),
             Device::Unused => {
-                let start = self.cost.start;
+                let start = self.cost.start();
                 let after = (runs - start / each).max(0.0);
-                let waiting = match device.is_abandoning() {
-                    true => self.cost.late + self.busy(CORES_OF_DISCRETE, runs, one),
-                    false => start + self.busy(CORES_OF_DISCRETE, after, one),
-                };
+                let waiting = start + self.cost.busy(after, one);
                 // A device would not be ready before the CPU ends.
-                let worth = WORTH * (CORES_FOR_THREAD / self.cores).max(1.0);
-                if on_host <= if device.is_abandoning() { worth } else { start } {
+                if on_host <= start {
                     self.explain(format_args!("expected {on_host:.2} s, less than a device takes to start"));
                     return (Place::Host, left);
                 }
@@ -188,13 +155,19 @@ impl<'g> Chooser<'g> {
                     self.explain(format_args!("expected {on_host:.2} s, and {waiting:.2} s with a device"));
                     return stay(PART);
                 }
-                let Some(thread) = Starting::begin(device, self.compile.clone()) else {
+                let Some(mut thread) = Starting::begin(device, self.compile.clone()) else {
                     self.device = Device::Ready(start);
                     return stay(PART_OF_START);
                 };
+                let meanwhile = SHARE * on_host;
+                let is_ready =
+                    start < meanwhile && thread.is_ready_within(meanwhile.min(PATIENCE * start.max(1.0)));
                 self.device = Device::Starting(thread);
                 self.explain(format_args!("it ended before the device was ready"));
-                return stay(PART_OF_START);
+                if !is_ready {
+                    return stay(PART_OF_START);
+                }
+                self.end_start(device);
             }
             Device::Ready(_) => {}
         }
@@ -204,11 +177,9 @@ impl<'g> Chooser<'g> {
             return (Place::Host, left);
         };
         let Device::Ready(late) = self.device else { return (Place::Host, left) };
-        let discrete = gpu.info().device_type == wgpu::DeviceType::DiscreteGpu;
-        let cores = if discrete { CORES_OF_DISCRETE } else { CORES_OF_OTHERS };
         let on_device = match self.on_device {
             Some(each) => runs * each,
-            None => late + self.busy(cores, runs, one),
+            None => late + self.cost.busy(runs, one),
         };
         log::debug!(
             "{left} replications: {on_host:.3} s on the CPU, {on_device:.3} s on the device expected"
@@ -242,10 +213,7 @@ impl<'g> Chooser<'g> {
                 }
                 return false;
             }
-            Device::Starting(thread) if thread.is_ready() => {
-                let is_usable = thread.wait() && device.usable().is_some();
-                self.device = if is_usable { Device::Ready(self.cost.late) } else { Device::Missing };
-            }
+            Device::Starting(thread) if thread.is_ready() => self.end_start(device),
             _ => return false,
         }
         let Some(gpu) = device.usable().filter(|_| matches!(self.device, Device::Ready(_))) else {
@@ -264,10 +232,18 @@ impl<'g> Chooser<'g> {
         }
     }
 
-    /// Seconds that a device that is worth `cores` needs for runs that take a core `one` second
-    /// each.
-    fn busy(&self, cores: f64, runs: f64, one: f64) -> f64 {
-        one * self.cost.latency.max(runs / cores)
+    /// The device after its thread, for which this waits.
+    fn end_start(&mut self, device: &OnDemand) {
+        let Device::Starting(thread) = &mut self.device else { return };
+        let started = thread.wait();
+        if let Ok(Some(observed)) = started {
+            device.observe(self.kind, observed);
+        }
+        self.cost = device.cost(self.kind);
+        self.device = match started.is_ok() && device.usable().is_some() {
+            true => Device::Ready(self.cost.late),
+            false => Device::Missing,
+        };
     }
 
     /// Of tests: the device, started at the beginning, has all runs after this number.
@@ -284,7 +260,7 @@ impl<'g> Chooser<'g> {
             return (Place::Host, whole((before as f64 / width).ceil(), left));
         }
         if let Device::Starting(thread) = &mut self.device {
-            assert!(thread.wait(), "the thread of the device panicked");
+            thread.wait().expect("the thread of the device ended");
         }
         match device.usable() {
             Some(gpu) => (Place::Device(gpu), left),
@@ -297,16 +273,35 @@ impl<'g> Chooser<'g> {
         if runs == 0 {
             return;
         }
-        let seconds = time.as_secs_f64().max(1e-9);
+        let waited = (compiled() - self.compiled).min(time);
+        let seconds = (time - waited).as_secs_f64().max(1e-9);
         #[expect(clippy::cast_precision_loss, reason = "a mean")]
-        let each = seconds / runs as f64;
+        let (number, each) = (runs as f64, seconds / runs as f64);
+        log::debug!(
+            "{}: {runs} runs on {}: {seconds:.4} s, and {:.4} s for compilations",
+            self.kind.name(),
+            if matches!(place, Place::Host) { "the CPU" } else { "the device" },
+            waited.as_secs_f64()
+        );
         match place {
             // The later, longer parts count: in the first one, memory and caches are cold.
             Place::Host => {
                 self.host = Some([each, self.host.map_or(0.0, |[_, sampled]| sampled) + seconds]);
                 self.made += runs as u64;
             }
-            Place::Device(_) => self.on_device = Some(each),
+            Place::Device(_) => {
+                if let (Backend::Auto(device), Some([on_host, sampled])) = (self.backend, self.host)
+                    && device.hands_over_after().is_none()
+                    && sampled >= SAMPLE
+                {
+                    if self.on_device.is_none() {
+                        device.observe(self.kind, Observed::Late(waited.as_secs_f64()));
+                    }
+                    let ratio = seconds / (on_host * self.cores);
+                    device.observe(self.kind, Observed::Runs { runs: number, ratio });
+                }
+                self.on_device = Some(each);
+            }
         }
     }
 }
@@ -329,14 +324,13 @@ fn whole(number: f64, left: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::OnDemand;
     use super::*;
 
     /// The places and sizes of the parts of a study, if a replication takes all cores `each`
     /// seconds and a part on the device this time. A thread that starts the device ends within the
     /// next part.
     fn parts(device: &OnDemand, mut left: u32, each: f64, on_device: f64) -> Vec<(bool, u32)> {
-        let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(device), Cost::KERNEL) };
+        let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(device), Kind::Network) };
         let mut parts = Vec::new();
         while left > 0 {
             let (place, count) = chooser.next(left, 1);
@@ -345,7 +339,7 @@ mod tests {
                 Place::Device(_) => on_device,
             };
             if let Device::Starting(thread) = &mut chooser.device {
-                thread.wait();
+                let _ = thread.wait();
             }
             chooser.took(place, count as usize, Duration::from_secs_f64(seconds));
             parts.push((matches!(place, Place::Device(_)), count));
@@ -364,10 +358,10 @@ mod tests {
         // Of 0.1 s each, 64 take a device longer than the CPU; 100,000 do not.
         assert!(parts(&hardware, 64, 0.1, 1.0).iter().all(|&(on_device, _)| !on_device));
         // All cores work in each part.
-        assert_eq!(parts(&hardware, 100_000, 0.1, 1.0), [(false, 8), (false, 8), (true, 99_984)]);
+        assert_eq!(parts(&hardware, 100_000, 0.1, 1.0), [(false, 8), (true, 99_992)]);
         let sampled = parts(&hardware, 1_000_000, 0.001, 1.0);
-        assert_eq!(sampled, [(false, 8), (false, 56), (false, 104), (true, 999_832)]);
-        assert!(hardware.choice().unwrap().contains("after 168 runs on the CPU"), "{:?}", hardware.choice());
+        assert_eq!(sampled, [(false, 8), (false, 56), (true, 999_936)]);
+        assert!(hardware.choice().unwrap().contains("after 64 runs on the CPU"), "{:?}", hardware.choice());
     }
 
     #[test]
@@ -380,7 +374,7 @@ mod tests {
     #[test]
     fn replications_of_many_points_have_many_runs() {
         let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
-        let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(&hardware), Cost::KERNEL) };
+        let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(&hardware), Kind::Network) };
         assert_eq!(chooser.next(1000, 20).1, 1);
         chooser.took(Place::Host, 20, Duration::from_millis(20));
         // 56 runs are a sample, and 3 replications.
@@ -390,23 +384,23 @@ mod tests {
     #[test]
     fn long_first_runs_leave_the_cpu_once_the_device_is_ready() {
         let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
-        let mut chooser = Chooser::new(Backend::Auto(&hardware), Cost::MODEL);
+        let mut chooser = Chooser::new(Backend::Auto(&hardware), Kind::Model);
         assert!(matches!(chooser.next(1, 1), (Place::Host, 1)));
         assert!(!chooser.leaves_host(Duration::from_millis(1)), "too early");
         assert!(matches!(chooser.device, Device::Unused));
         assert!(!chooser.leaves_host(Duration::from_secs(1)), "the device starts");
         let Device::Starting(thread) = &mut chooser.device else { panic!("{chooser:?}") };
-        thread.wait();
+        let _ = thread.wait();
         assert!(chooser.leaves_host(Duration::from_secs(1)));
         assert!(matches!(chooser.next(1, 1), (Place::Device(_), 1)));
         // Without hardware the CPU has all.
         let software = OnDemand::from(Gpu::for_test());
         if software.hardware().is_none() {
-            let mut chooser = Chooser::new(Backend::Auto(&software), Cost::MODEL);
+            let mut chooser = Chooser::new(Backend::Auto(&software), Kind::Model);
             for _ in 0..2 {
                 assert!(!chooser.leaves_host(Duration::from_secs(1)));
                 if let Device::Starting(thread) = &mut chooser.device {
-                    thread.wait();
+                    let _ = thread.wait();
                 }
             }
             assert!(!chooser.leaves_host(Duration::from_secs(1)));
@@ -425,8 +419,8 @@ mod tests {
     #[test]
     fn a_backend_that_was_asked_for_has_all_replications() {
         let gpu = Gpu::for_test();
-        assert!(matches!(Chooser::new(Backend::Gpu(&gpu), Cost::KERNEL).next(9, 1), (Place::Device(_), 9)));
-        assert!(matches!(Chooser::new(Backend::Cpu, Cost::KERNEL).next(9, 1), (Place::Host, 9)));
+        assert!(matches!(Chooser::new(Backend::Gpu(&gpu), Kind::Network).next(9, 1), (Place::Device(_), 9)));
+        assert!(matches!(Chooser::new(Backend::Cpu, Kind::Network).next(9, 1), (Place::Host, 9)));
     }
 
     #[test]
@@ -435,14 +429,15 @@ mod tests {
         let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware()).abandoning();
         let (end, ends) = channel::<()>();
         let ends = std::sync::Mutex::new(ends);
-        let chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(&hardware), Cost::KERNEL) };
+        let chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(&hardware), Kind::Network) };
         let mut chooser = chooser.compiling(move |_| {
             // An error is the end, too.
             let _ = ends.lock().unwrap().recv();
         });
-        assert_eq!(chooser.next(10_000, 1).1, 8);
+        chooser.cost.latency = 1.0;
+        assert_eq!(chooser.next(208, 1).1, 8);
         chooser.took(Place::Host, 8, Duration::from_secs_f64(0.08));
-        assert!(matches!(chooser.next(9992, 1), (Place::Host, 16)));
+        assert!(matches!(chooser.next(200, 1), (Place::Host, 16)));
         assert!(matches!(chooser.device, Device::Starting(_)));
         // Otherwise this would wait for ever.
         drop(chooser);
@@ -457,7 +452,7 @@ mod tests {
         let device = OnDemand::from(Gpu::for_test()).handing_over_after(3);
         let compiled = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&compiled);
-        let mut chooser = Chooser::new(Backend::Auto(&device), Cost::KERNEL).compiling(move |_| {
+        let mut chooser = Chooser::new(Backend::Auto(&device), Kind::Network).compiling(move |_| {
             count.fetch_add(1, Ordering::Relaxed);
         });
         assert!(matches!(chooser.next(9, 1), (Place::Host, 3)));

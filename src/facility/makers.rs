@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use web_time::Instant;
 
-use crate::backend::{Backend, Chooser, Cost, Place};
+use crate::backend::{Backend, Chooser, Kind, Place};
 use crate::gpu::Gpu;
 use crate::pdes::{EngineOptions, Mapping, SimulationError};
 use crate::statistics::Experiment;
@@ -32,11 +32,11 @@ impl<'g> Makers<'g> {
         // Mappings are ways to use a device.
         let backend = backend.on_device_if(options.mapping != Mapping::Auto);
         let chooser = match CompiledNetwork::new(facility).ok().filter(CompiledNetwork::has_kernel) {
-            Some(network) => Chooser::new(backend, Cost::KERNEL).compiling(move |gpu| {
+            Some(network) => Chooser::new(backend, Kind::Network).compiling(move |gpu| {
                 // What fails here fails again when it is used, and is reported then.
                 let _ = DeviceNetwork::with_form(gpu, &network, Form::Uniform);
             }),
-            None => Chooser::new(backend, Cost::INTERPRETER),
+            None => Chooser::new(backend, Kind::Interpreter),
         };
         Self { backend, options, room, chooser, host: None, device: None, ran: None }
     }

@@ -37,6 +37,20 @@ pub(super) fn folder() -> Option<PathBuf> {
     FOLDER.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
+/// A text that [`keep_text`] wrote in the folder.
+pub(crate) fn kept_text(name: &str) -> Option<String> {
+    String::from_utf8(load(&folder()?.join(name))?).ok()
+}
+
+/// Writes a text to a file in the folder, if an application named one. The log says why it cannot
+/// be written.
+pub(crate) fn keep_text(name: &str, text: &str) {
+    let Some(path) = folder().map(|folder| folder.join(name)) else { return };
+    if let Err(error) = save(&path, text.as_bytes()) {
+        log::info!("{}: {error}", path.display());
+    }
+}
+
 /// The file of a device.
 #[derive(Debug)]
 pub struct DiskCache {

@@ -48,6 +48,8 @@ pub(crate) use device::CALLS;
 pub use device::{Gpu, Submission};
 #[cfg(not(target_arch = "wasm32"))]
 pub use disk_cache::{DiskCache, keep_kernels_in};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use disk_cache::{keep_text, kept_text};
 pub use error::{GpuError, LinkError};
 pub(crate) use kernel::{Bindings, KernelBuild, build_together};
 pub(crate) use layout::{Field, is_words, values_of};

@@ -9,7 +9,7 @@ use super::{
     CpuEngine, Engine, Experiment, Mapping, Model, Options, Pairing, ReplicationError, Results, Sequential,
     Stopping,
 };
-use crate::backend::{Backend, Chooser, Cost, Place};
+use crate::backend::{Backend, Chooser, Kind, Place};
 use crate::gpu::Gpu;
 
 /// The same experiments as [`Engine`] and [`CpuEngine`], on the device, the CPU, or first on the
@@ -36,7 +36,7 @@ impl<'g, M: Model + Clone + Send + Sync + 'static> AnyEngine<'g, M> {
             false => (Some(CpuEngine::new(model.clone(), options)?), None),
         };
         let compiled = model.clone();
-        let chooser = Chooser::new(backend, Cost::REPLICATION).compiling(move |gpu: &Gpu| {
+        let chooser = Chooser::new(backend, Kind::Replications).compiling(move |gpu: &Gpu| {
             // What fails here fails again with the replications.
             if let Ok(mut engine) = Engine::new(gpu, compiled.clone(), options) {
                 let _ = engine.compile();

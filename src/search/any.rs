@@ -5,7 +5,7 @@ use web_time::Instant;
 
 use super::reference::find_all;
 use super::{Engine, Mapping, Options, Results, SearchError, Space};
-use crate::backend::{Backend, Chooser, Cost, Place};
+use crate::backend::{Backend, Chooser, Kind, Place};
 use crate::gpu::Gpu;
 
 /// Searches for each core in a part of a list, at least: a core prepares memory for a part.
@@ -27,7 +27,7 @@ impl<'g, S: Space + Send + 'static> AnyEngine<'g, S> {
     pub fn new(backend: Backend<'g>, space: S, options: Options) -> Self {
         let backend = backend.on_device_if(options.mapping != Mapping::Auto);
         let of_device = space.clone();
-        let chooser = Chooser::new(backend, Cost::SEARCH).compiling(move |gpu: &Gpu| {
+        let chooser = Chooser::new(backend, Kind::Searches).compiling(move |gpu: &Gpu| {
             // What fails here fails again with the searches.
             if let Ok(engine) = Engine::new(gpu, of_device.clone(), options) {
                 let _ = engine.compile();

@@ -212,5 +212,6 @@ fn paths(gpu: &Gpu) -> Vec<(&'static str, String)> {
         ("many runs at once", runs.into()),
         ("submissions", format!("of about {} ms", SLICE.as_millis())),
         ("compiled kernels", shared::cache::describe(gpu)),
+        ("costs of studies", shared::cache::describe_costs(gpu)),
     ]
 }

@@ -14,7 +14,6 @@
 use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Parser;
 use eventhorizon::models::Epidemic;
@@ -111,7 +110,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         shared::watch()
     };
     let place = args.place.study()?;
-    let begin = Instant::now();
+    let stopwatch = shared::Stopwatch::start();
     // All engines give the same bits: this choice changes only the time.
     let options = EngineOptions::default().mapping(args.mapping);
     let mut engine = AnyEngine::new(place.backend(), build, options);
@@ -125,7 +124,8 @@ pub fn run(args: &Args) -> Outcome<()> {
             (results.observations, Vec::new(), results.fingerprint)
         }
     };
-    let seconds = begin.elapsed().as_secs_f64();
+    let [running, compiling] = stopwatch.parts().map(|part| part.as_secs_f64());
+    let seconds = running + compiling;
     bar.finish_and_clear();
 
     // Which point is best? Not by the runs above, whose number does not suit that question, but by
@@ -158,9 +158,10 @@ pub fn run(args: &Args) -> Outcome<()> {
     let reported = || -> Outcome<()> {
         writeln!(
             stdout(),
-            "{adapter}: {} of each of {} points, {seconds:.3} s",
+            "{adapter}: {} of each of {} points, {seconds:.3} s{}",
             shared::count(runs, "run"),
-            design.len()
+            design.len(),
+            shared::compilations(compiling)
         )?;
         writeln!(stdout(), "{report}")?;
         for (text, _) in &comparisons {
@@ -204,6 +205,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         "adapter": adapter,
         "replications": runs,
         "seconds": seconds,
+        "compiling": compiling,
         "fingerprint": format!("{fingerprint:016x}"),
         "stopped": decisions.iter().map(|decision| decision.name()).collect::<Vec<_>>(),
         "best": best.as_ref().and_then(|selected| selected.best),

@@ -25,6 +25,7 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use eventhorizon::OneRun;
 use eventhorizon::facility::{
     CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Report,
     SavedStudy, Share, Study, StudyAutosave, Visit, plot, write_visits,
@@ -503,7 +504,11 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
     if begin >= end {
         return Err(shared::usage("--warm-up is not below the end of the run: choose a smaller one"));
     }
-    let gpu = args.place.gpu()?;
+    #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+    let nodes = network.len() as f64;
+    // At most an event of each node begins in an interval.
+    let windows = f64::from(args.runs.replications(REPLICATIONS)) * (until / args.interval.unwrap_or(until));
+    let gpu = args.place.for_run(&OneRun { events: windows * nodes, pending: nodes, lookahead: nodes })?;
     let bar =
         shared::bar(args.runs.replications(REPLICATIONS).into(), "{wide_bar} {pos} of {len} replications")?;
     // For each node: utilisation and throughput of each replication.

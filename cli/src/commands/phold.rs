@@ -19,7 +19,7 @@ use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::Duration;
 
 use clap::Parser;
 use eventhorizon::gpu::{Gpu, GpuError};
@@ -30,10 +30,11 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
+use eventhorizon::{OneRun, OwnedBackend};
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use crate::shared::{self, Failure, FileUse, Outcome as Ended};
+use crate::shared::{self, Failure, FileUse, Outcome as Ended, Stopwatch};
 
 #[derive(Parser)]
 #[command(about = "Run PHOLD, the benchmark of parallel discrete-event simulation, and print its event rate")]
@@ -143,6 +144,16 @@ impl Setting {
         let model = Phold::new(lps, population, rate, lookahead, Resolution::default())?;
         self.neighbours.map_or(Ok(model), |neighbours| model.with_neighbours(neighbours))
     }
+
+    /// What decides where the run to an end is faster. An event follows another after the lookahead
+    /// and the mean delay.
+    fn work(&self, until: Until) -> OneRun {
+        let pending = f64::from(self.lps) * f64::from(self.population);
+        let step = self.lookahead + 1.0 / self.rate;
+        let by_time = pending * Resolution::default().units(until.time) / step;
+        let events = if until.time == Ticks::NEVER { until.events as f64 } else { by_time };
+        OneRun { events, pending, lookahead: pending * self.lookahead / step }
+    }
 }
 
 impl Args {
@@ -164,6 +175,20 @@ impl Args {
         }
         settings
     }
+
+    /// Where to run: comparisons and options that only a device has need one.
+    fn place(&self) -> Result<OwnedBackend, GpuError> {
+        let is_of_device = self.verify
+            || self.queue != "auto"
+            || self.sync != Sync::Auto
+            || self.mapping != Mapping::Auto
+            || self.group_size.is_some()
+            || self.tiles.is_some();
+        match is_of_device {
+            true => Ok(self.place.any_adapter()?.map_or(OwnedBackend::Cpu, OwnedBackend::Gpu)),
+            false => self.place.study(),
+        }
+    }
 }
 
 /// The default parameters.
@@ -176,7 +201,8 @@ struct Outcome {
     progress: Progress,
     /// The events that this process executed, not those before --resume.
     executed: u64,
-    seconds: f64,
+    /// The time of the run, and of compilations before it and in it.
+    time: [Duration; 2],
     fingerprint: Fingerprint,
     /// Why the run could not be saved.
     unsaved: Option<Failure>,
@@ -200,8 +226,9 @@ fn run_all(args: &Args) -> Ended<()> {
     let saved = args.resume.as_ref().map(Checkpoint::load).transpose()?;
     let default = saved.as_ref().map(Phold::saved).transpose()?.as_ref().map_or(DEFAULT, Setting::of);
     let settings = args.settings(default);
+    let place = args.place()?;
     if let [setting] = settings[..] {
-        return one(args, setting, saved, &mut |table, json| {
+        return one(args, &place, setting, saved, &mut |table, json| {
             let shown = if args.json.on_stdout() { Ok(()) } else { show(&table) };
             shared::all([shown, args.json.write(&json)])
         });
@@ -224,7 +251,7 @@ fn run_all(args: &Args) -> Ended<()> {
     }
     let (mut rows, mut first) = (Vec::new(), true);
     for setting in settings {
-        let ended = one(args, setting, None, &mut |table, json| {
+        let ended = one(args, &place, setting, None, &mut |table, json| {
             let table: Vec<_> = table.into_iter().filter(|(name, _)| !SAME.contains(name)).collect();
             let width = |name: &str| name.len().max(16) + 2;
             if !args.json.on_stdout() {
@@ -259,11 +286,12 @@ fn show(table: &[(&str, String)]) -> Ended<()> {
 }
 
 /// Columns that are the same in all rows of a table, or too wide for it.
-const SAME: [&str; 3] = ["adapter", "sends to", "resume with"];
+const SAME: [&str; 4] = ["adapter", "sends to", "resume with", "ran on"];
 
 /// Makes one run and passes its results to `tell`: names with values, and JSON.
 fn one(
     args: &Args,
+    place: &OwnedBackend,
     setting: Setting,
     saved: Option<Checkpoint>,
     print_report: &mut dyn FnMut(Vec<(&'static str, String)>, serde_json::Value) -> Ended<()>,
@@ -310,17 +338,27 @@ fn one(
         .group_size(args.group_size)
         .tiles(args.tiles)
         .sync(args.sync);
-    let gpu = args.place.gpu()?;
-    if args.verify && gpu.is_none() {
+    if args.verify && matches!(place, OwnedBackend::Cpu) {
         return Err(shared::usage("--verify compares the GPU with the CPU engine: use --backend gpu"));
     }
     if let Some(replicas) = args.replicas {
-        return replicas::run(args, setting, gpu.as_ref(), model, options, until, replicas);
+        return replicas::run(args, setting, place, model, options, until, replicas);
     }
-    let outcome = match &gpu {
+    let work = setting.work(until);
+    let gpu = match place {
+        OwnedBackend::Auto(device) => device.for_run(&work),
+        place => place.backend().gpu(),
+    };
+    let outcome = match gpu {
         Some(gpu) => on_gpu(gpu, &model, options, until, (args, setting), saved.as_ref())?,
         None => on_cpu(&model, seed, until, args, saved.as_ref())?,
     };
+    if let (OwnedBackend::Auto(device), Some(_), None) = (place, gpu, &saved)
+        && !shared::interrupted()
+    {
+        device.observe_run(&work, outcome.time);
+    }
+    let [running, compiling] = outcome.time.map(|time| time.as_secs_f64());
     let rate = events_per_second(&outcome);
     let mut ok = true;
     let mut table = vec![
@@ -332,10 +370,12 @@ fn one(
         ("rate, lookahead", format!("{delay_rate}, {lookahead}")),
         ("events", outcome.progress.events.to_string()),
         ("windows", outcome.progress.windows.to_string()),
-        ("seconds", format!("{:.6}", outcome.seconds)),
+        ("seconds", format!("{running:.6}")),
+        ("compiling, seconds", format!("{compiling:.6}")),
         ("events per second", format!("{rate:.4e}")),
         ("fingerprint", outcome.fingerprint.to_string()),
     ];
+    table.extend(place.choice().map(|choice| ("ran on", choice)));
     if shared::interrupted() {
         let now = resolution.units(outcome.progress.now);
         table.push(("stopped early", format!("at {now:.3} units of time")));
@@ -369,7 +409,8 @@ fn one(
         "until": (until.time != Ticks::NEVER).then(|| resolution.units(until.time)),
         "events": outcome.progress.events,
         "windows": outcome.progress.windows,
-        "seconds": outcome.seconds,
+        "seconds": running,
+        "compiling": compiling,
         "event_rate": rate,
         "fingerprint": outcome.fingerprint.to_string(),
     });
@@ -394,6 +435,7 @@ fn on_gpu(
     (args, setting): (&Args, Setting),
     saved: Option<&Checkpoint>,
 ) -> Result<Outcome, Failure> {
+    let before = Stopwatch::start();
     let simulation = match saved {
         None => Simulation::new(gpu, model, options),
         Some(saved) => Simulation::resume(gpu, model, options, saved),
@@ -403,12 +445,13 @@ fn on_gpu(
         simulation.run(Until::time(Ticks::ZERO))?; // includes set-up and compilation
     }
     let bar = Bar::new(until)?;
-    let begin = Instant::now();
+    let [_, compiled] = before.parts();
+    let stopwatch = Stopwatch::start();
     let watch = |progress: &_| bar.print_report(progress);
     let saves = args.checkpoint.as_ref().map(|path| autosave(args, path));
     let progress = simulation.until(until).watch(watch).save(saves).run();
     let (progress, unsaved) = without_saving(progress, || simulation.until(until).watch(watch).run());
-    let seconds = begin.elapsed().as_secs_f64();
+    let [running, compiling] = stopwatch.parts();
     bar.bar.finish_and_clear();
     let progress = match (progress, &args.checkpoint) {
         // Ends, because each retry must start from a later checkpoint.
@@ -434,7 +477,7 @@ fn on_gpu(
         sync: simulation.sync().to_string(),
         progress,
         executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
-        seconds,
+        time: [running, compiled + compiling],
         fingerprint: simulation.fingerprint()?,
         unsaved,
     })
@@ -452,13 +495,13 @@ fn on_cpu(
         Some(saved) => CpuSimulation::resume(model, saved)?,
     };
     let bar = Bar::new(until)?;
-    let begin = Instant::now();
+    let stopwatch = Stopwatch::start();
     let watch = |progress: &_| bar.print_report(progress);
     let saves = args.checkpoint.as_ref().filter(|_| !args.verify).map(|path| autosave(args, path));
     let progress = simulation.until(until).watch(watch).save(saves).run();
     let (progress, unsaved) = without_saving(progress, || simulation.until(until).watch(watch).run());
     let progress = progress?;
-    let seconds = begin.elapsed().as_secs_f64();
+    let time = stopwatch.parts();
     bar.bar.finish_and_clear();
     Ok(Outcome {
         adapter: "CPU, sequential".into(),
@@ -466,7 +509,7 @@ fn on_cpu(
         sync: "none".into(),
         progress,
         executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
-        seconds,
+        time,
         fingerprint: simulation.fingerprint(),
         unsaved,
     })
@@ -535,5 +578,5 @@ fn explain(error: SimulationError, gpu: &Gpu, (args, setting): (&Args, Setting))
 }
 
 fn events_per_second(outcome: &Outcome) -> f64 {
-    outcome.executed as f64 / outcome.seconds
+    outcome.executed as f64 / outcome.time[0].as_secs_f64()
 }

@@ -30,7 +30,7 @@ use eventhorizon::pdes::{
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 
-use crate::shared::{self, FileUse, Outcome as Ended};
+use crate::shared::{self, FileUse, Outcome as Ended, Stopwatch};
 
 #[derive(Parser)]
 #[command(about = "Run PHOLD over ranks (threads, MPI processes) or over devices, and print its event rate")]
@@ -324,10 +324,10 @@ fn on_device(
                 Some(saved) => GpuPart::resume(transport, &gpu, model, options, saved)?,
             };
             set_up.map_or(Ok(()), |end| part.run(end).map(drop))?;
-            let begun = Instant::now();
+            let stopwatch = Stopwatch::start();
             let ended = part.until(*until).watch(watch).save(saves).run();
             (progress, unsaved) = without_saving(ended, || part.until(*until).watch(watch).run())?;
-            seconds = begun.elapsed().as_secs_f64();
+            seconds = stopwatch.parts()[0].as_secs_f64();
             fingerprint = part.fingerprint()?;
         }
         None => {
@@ -336,12 +336,12 @@ fn on_device(
                 Some(saved) => pdes::Simulation::resume(&gpu, model, options, saved)?,
             };
             set_up.map_or(Ok(()), |end| simulation.run(end).map(drop))?;
-            let begun = Instant::now();
+            let stopwatch = Stopwatch::start();
             let ended = simulation.until(*until).watch(watch).save(saves).run();
             let ended = ended.map_err(HybridError::from);
             (progress, unsaved) =
                 without_saving(ended, || Ok(simulation.until(*until).watch(watch).run()?))?;
-            seconds = begun.elapsed().as_secs_f64();
+            seconds = stopwatch.parts()[0].as_secs_f64();
             fingerprint = simulation.fingerprint()?;
         }
     }

@@ -96,6 +96,18 @@ fn width(text: &str) -> Result<Decimal, String> {
     }
 }
 
+impl Options {
+    /// Seconds that the CPU is expected to take: on a core, 0.35 us for a region and dimension, and
+    /// 6 ns for a pair. A file has not been read yet: most have few positions.
+    fn seconds_on_cpu(&self) -> f64 {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        match self.positions {
+            Some(_) => 0.0,
+            None => f64::from(self.regions) * (3.5e-7 * f64::from(self.dims) + 6e-9 * self.alpha) / cores,
+        }
+    }
+}
+
 pub fn run(options: &Options) -> Outcome<()> {
     shared::check_files(&[
         (FileUse::Reads, "--positions", options.positions.as_deref()),
@@ -107,8 +119,8 @@ pub fn run(options: &Options) -> Outcome<()> {
     }
     // A named algorithm runs on the device, even on a software adapter.
     let gpu = match options.algorithm {
-        Name::Auto => options.place.hardware()?,
-        _ => options.place.gpu()?,
+        Name::Auto => options.place.for_matching(options.seconds_on_cpu())?,
+        _ => options.place.any_adapter()?,
     };
     if gpu.is_none() && !matches!(options.algorithm, Name::Auto) {
         return Err(shared::usage("--algorithm needs --backend gpu: omit it on the CPU"));

@@ -1,9 +1,10 @@
-//! The user's folder of compiled kernels.
+//! The user's folder of compiled kernels, and of what studies cost on devices.
 
 use std::env::var_os;
 use std::path::PathBuf;
 
 use eventhorizon::gpu::{Gpu, keep_kernels_in};
+use eventhorizon::kept_costs;
 
 /// The variable that switches the folder off, whatever its value.
 pub const VARIABLE: &str = "EVENTHORIZON_NO_CACHE";
@@ -33,5 +34,15 @@ pub fn describe(gpu: &Gpu) -> String {
             "not kept by this program: the interface has no files for them".to_owned()
         }
         None => format!("not kept by this program (--no-cache, or the variable {VARIABLE})"),
+    }
+}
+
+/// What studies on a device cost, as programs found out, in words.
+pub fn describe_costs(gpu: &Gpu) -> String {
+    match kept_costs(gpu) {
+        none if none.is_empty() => {
+            "none found out by programs that keep them: the built-in ones are used".to_owned()
+        }
+        costs => costs.join("; "),
     }
 }

@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, ValueEnum};
@@ -46,7 +46,7 @@ use eventhorizon::pdes::{Autosave, Checkpoint, CheckpointError, Until};
 use eventhorizon::random::STREAMS_VERSION;
 use eventhorizon::statistics::{Budget, Decision, Design, Observations, Selected, Stopping};
 use eventhorizon::time::Resolution;
-use eventhorizon::{OnDemand, OwnedBackend};
+use eventhorizon::{OnDemand, OneRun, OwnedBackend};
 pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
@@ -326,10 +326,8 @@ pub struct NoOptions {}
 
 #[derive(Args)]
 pub struct Where {
-    /// Run on the GPU or the CPU. Default: whichever is expected to be faster for `network`,
-    /// `process`, `optimise`, `run`, `experiment`, `mrip-...` and `search`; for other commands the
-    /// GPU, if there is an adapter (for `match` and `moving-crowd`: one that is not software), else
-    /// the CPU
+    /// Run on the GPU or the CPU. Default: whichever is expected to be faster, and never a software
+    /// adapter. `soak`, --verify and options that only a GPU has use any adapter
     #[arg(long)]
     backend: Option<Backend>,
 }
@@ -341,8 +339,9 @@ enum Backend {
 }
 
 impl Where {
-    /// The device to run on, or `None` for the CPU.
-    pub fn gpu(&self) -> Result<Option<Gpu>, GpuError> {
+    /// Any adapter, also software, or `None` for the CPU: for comparisons of both, and for options
+    /// that only a device has.
+    pub fn any_adapter(&self) -> Result<Option<Gpu>, GpuError> {
         match self.backend {
             Some(Backend::Cpu) => Ok(None),
             Some(Backend::Gpu) => Gpu::new().map(Some),
@@ -356,6 +355,22 @@ impl Where {
         }
     }
 
+    /// Where one run is expected to end first.
+    pub fn for_run(&self, run: &OneRun) -> Result<Option<Gpu>, GpuError> {
+        Ok(match self.study()? {
+            OwnedBackend::Auto(device) => device.for_run(run).cloned(),
+            place => place.backend().gpu().cloned(),
+        })
+    }
+
+    /// Where matching runs that is expected to take the CPU this number of seconds.
+    pub fn for_matching(&self, seconds: f64) -> Result<Option<Gpu>, GpuError> {
+        Ok(match self.study()? {
+            OwnedBackend::Auto(device) => device.for_matching(seconds).cloned(),
+            place => place.backend().gpu().cloned(),
+        })
+    }
+
     /// Where a study runs. A device is opened now only if it was requested.
     pub fn study(&self) -> Result<OwnedBackend, GpuError> {
         Ok(match self.backend {
@@ -365,30 +380,36 @@ impl Where {
             None => OwnedBackend::Auto(OnDemand::new()),
         })
     }
-
-    /// Like [`Self::gpu`], for work that the library's own engine does faster than a software
-    /// adapter: such an adapter runs it only after `--backend gpu`.
-    pub fn hardware(&self) -> Result<Option<Gpu>, GpuError> {
-        match self.gpu()? {
-            Some(gpu) if self.backend.is_none() && gpu.info().device_type == wgpu::DeviceType::Cpu => {
-                let name = &gpu.info().name;
-                print_report(&format!(
-                    "notice: {name} is a software adapter: running on the CPU, which is faster. Use --backend gpu to run on the adapter."
-                ));
-                Ok(None)
-            }
-            gpu => Ok(gpu),
-        }
-    }
 }
 
 /// Seconds of the first run of the program without those in which it waited for compilations, and
 /// these as text.
 pub fn without_compilations(seconds: f64) -> (f64, String) {
     let compiling = compiled().as_secs_f64().min(seconds);
-    match compiling > 0.0 {
-        true => (seconds - compiling, format!(" ({compiling:.3} s of them compiling)")),
-        false => (seconds, String::new()),
+    (seconds - compiling, compilations(compiling))
+}
+
+/// Seconds of compilations as text, behind those that include them.
+pub fn compilations(seconds: f64) -> String {
+    if seconds > 0.0 { format!(" ({seconds:.3} s of them compiling)") } else { String::new() }
+}
+
+/// Parts the seconds since its start into those in which runs waited for compilations and others.
+pub struct Stopwatch {
+    begun: Instant,
+    compiled: Duration,
+}
+
+impl Stopwatch {
+    pub fn start() -> Self {
+        Self { begun: Instant::now(), compiled: compiled() }
+    }
+
+    /// The time without compilations, and the time of these.
+    pub fn parts(&self) -> [Duration; 2] {
+        let (all, compiling) = (self.begun.elapsed(), compiled() - self.compiled);
+        let compiling = compiling.min(all);
+        [all - compiling, compiling]
     }
 }
 

@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use eventhorizon::gpu::GpuError;
+use eventhorizon::gpu::{GpuError, compiled};
 use eventhorizon::pdes::{Model, Simulation, SimulationError, Until};
 
 /// Events and windows of a run, in seconds of wall-clock time.
@@ -36,9 +36,8 @@ impl Rate {
 ///
 /// Only the time between the first and the last progress report counts: at its end a run waits for
 /// windows that were submitted ahead and find no event. Steps before the measured one keep the
-/// device busy for `seconds`, since an idle device lowers its clock; they include the compilation
-/// of kernels.
-/// others that kept the device busy for as long again; they hold the compilation of kernels, too.
+/// device busy for `seconds`, since an idle device lowers its clock. Waiting for compilations does
+/// not count.
 pub fn measure<M: Model>(
     simulation: &mut Simulation<M>,
     seconds: f64,
@@ -55,7 +54,7 @@ pub fn measure<M: Model>(
             .until(until(done + step))
             .watch(|progress| {
                 if progress.stop.is_none() {
-                    let now = (Instant::now(), *progress);
+                    let now = (Instant::now(), compiled(), *progress);
                     let (first, _) = ends.unwrap_or((now, now));
                     ends = Some((first, now));
                 }
@@ -63,10 +62,10 @@ pub fn measure<M: Model>(
             .run()?;
         let took = start.elapsed();
         done += step;
-        let rate = ends.map(|((begin, first), (end, last))| Rate {
+        let rate = ends.map(|((begin, compiled, first), (end, later, last))| Rate {
             events: last.events - first.events,
             windows: last.windows - first.windows,
-            seconds: (end - begin).as_secs_f64(),
+            seconds: (end - begin).saturating_sub(later - compiled).as_secs_f64(),
         });
         let rate = rate.filter(|rate| rate.events > 0 && rate.seconds > 0.0);
         let warm = (start - begin).as_secs_f64() >= seconds;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use web_time::Instant;
 
-use crate::backend::{Backend, Chooser, Cost, Place};
+use crate::backend::{Backend, Chooser, Kind, Place};
 use crate::gpu::Gpu;
 use crate::pdes::{
     Autosave, CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
@@ -107,7 +107,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
         // Mappings are ways to use a device.
         let backend = backend.for_wgsl().on_device_if(options.mapping != Mapping::Auto);
         let (printed, points) = (Arc::clone(compiled.printed()), compiled.design().len());
-        let chooser = Chooser::new(backend, Cost::KERNEL).compiling(move |gpu| {
+        let chooser = Chooser::new(backend, Kind::Process).compiling(move |gpu| {
             // What fails here fails again when it is used, and is reported then.
             let _ = DeviceProgram::new(gpu, &printed, points);
         });

@@ -2,17 +2,15 @@
 
 use std::io::{Write as _, stdout};
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use eventhorizon::OwnedBackend;
-use eventhorizon::gpu::compiled;
 use eventhorizon::replication::{
     AnyEngine, Decision, Design, Experiment, Mapping, Model, Observations, Options,
 };
 use serde_json::json;
 
-use crate::shared::{self, Json, Outcome, Runs, Where, bar};
+use crate::shared::{self, Json, Outcome, Runs, Stopwatch, Where, bar};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum MappingName {
@@ -89,7 +87,7 @@ impl Common {
         let place = self.place.study()?;
         let mut engine = AnyEngine::new(place.backend(), model, Options::default().mapping(mapping))?;
         let mut run = |watch: &mut dyn FnMut(u64) -> ControlFlow<()>| -> Outcome<_> {
-            let (begun, before) = (Instant::now(), compiled());
+            let stopwatch = Stopwatch::start();
             let (fingerprint, mut observations, decision) = match &stopping {
                 None => {
                     let results = engine.run(params, &experiment, 0..experiment.replications, watch)?;
@@ -100,9 +98,13 @@ impl Common {
                     (run.fingerprint, run.observations, Some(run.decisions[0]))
                 }
             };
-            let seconds = begun.elapsed().as_secs_f64();
-            let running = seconds - (compiled() - before).as_secs_f64();
-            Ok(([seconds, running], fingerprint, observations.remove(0), decision))
+            let [running, compiling] = stopwatch.parts();
+            Ok((
+                [(running + compiling).as_secs_f64(), running.as_secs_f64()],
+                fingerprint,
+                observations.remove(0),
+                decision,
+            ))
         };
         let mut timed = run(&mut { watch })?;
         bar.finish_and_clear();

@@ -1,22 +1,21 @@
 //! Many runs at once, each with its own random streams: `--replicas`.
 
 use std::convert::Infallible;
-use std::time::Instant;
 
-use eventhorizon::gpu::Gpu;
+use eventhorizon::OwnedBackend;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuEngine, Engine, EngineOptions, Mapping, Options, Results, Until};
+use eventhorizon::pdes::{AnyEngine, CpuEngine, Engine, EngineOptions, Mapping, Options, Results, Until};
 use eventhorizon::statistics::{Design, Experiment, Point};
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 
 use super::{Args, Setting};
-use crate::shared::{self, Outcome};
+use crate::shared::{self, Outcome, Stopwatch};
 
 pub(crate) fn run(
     args: &Args,
     setting: Setting,
-    gpu: Option<&Gpu>,
+    place: &OwnedBackend,
     model: Phold,
     options: Options,
     until: Until,
@@ -32,32 +31,42 @@ pub(crate) fn run(
         shared::watch()
     };
     let on_cpu = || -> Outcome<_> {
-        let begin = Instant::now();
+        let stopwatch = Stopwatch::start();
         let results = CpuEngine::new(build, EngineOptions::default())
             .experiment(&experiment, until)
             .watch(watch)
             .run()?;
-        Ok((results, begin.elapsed().as_secs_f64()))
+        Ok((results, stopwatch.parts()))
     };
-    let (results, seconds) = match gpu {
-        None => on_cpu()?,
-        Some(gpu) => {
-            let Options { queue, group_size, sync, .. } = options;
-            let options =
-                EngineOptions::default().mapping(args.mapping).queue(queue).sync(sync).group_size(group_size);
-            let mut engine = Engine::new(gpu, build, options)?;
+    let Options { queue, group_size, sync, .. } = options;
+    let options_of_engine =
+        EngineOptions::default().mapping(args.mapping).queue(queue).sync(sync).group_size(group_size);
+    let (results, time, gpu) = match place {
+        OwnedBackend::Gpu(gpu) => {
+            let mut engine = Engine::new(gpu, build, options_of_engine)?;
             // This compiles the kernels and is not timed.
             let few = match args.mapping {
                 Mapping::Grid => 1,
                 _ => replicas,
             };
+            let before = Stopwatch::start();
             engine.experiment(&experiment, Until::time(Ticks::ZERO)).range(0..few).run()?;
-            let begin = Instant::now();
+            let [_, compiled] = before.parts();
+            let stopwatch = Stopwatch::start();
             let results = engine.experiment(&experiment, until).watch(watch).run()?;
-            let seconds = begin.elapsed().as_secs_f64();
-            (results, seconds)
+            let [running, compiling] = stopwatch.parts();
+            (results, [running, compiled + compiling], Some(gpu))
+        }
+        place => {
+            let mut engine = AnyEngine::new(place.backend(), build, options_of_engine);
+            let stopwatch = Stopwatch::start();
+            let results = engine.run(&experiment, 0..replicas, until, &mut { watch })?;
+            let time = stopwatch.parts();
+            // Asking for the device opens it.
+            (results, time, if engine.used_device() { place.backend().gpu() } else { None })
         }
     };
+    let [seconds, compiling] = time.map(|time| time.as_secs_f64());
     bar.finish_and_clear();
     let adapter =
         gpu.map_or_else(|| "CPU, sequential, a run on every core".into(), |gpu| gpu.info().name.clone());
@@ -79,6 +88,7 @@ pub(crate) fn run(
         ("rate, lookahead", format!("{}, {}", setting.rate, setting.lookahead)),
         ("events", events.to_string()),
         ("seconds", format!("{seconds:.6}")),
+        ("compiling, seconds", format!("{compiling:.6}")),
         ("events per second", format!("{rate:.4e}")),
         ("fingerprint of run 0", fingerprints[0].clone().unwrap_or_else(|| "none: it failed".into())),
         ("fingerprint of all", format!("{:016x}", results.fingerprint)),
@@ -86,18 +96,22 @@ pub(crate) fn run(
     if let Some((number, fault)) = failed.first() {
         table.push(("failed", format!("{} runs. Run {number}: {fault}", failed.len())));
     }
+    table.extend(place.choice().map(|choice| ("ran on", choice)));
     let mut ok = true;
     if shared::interrupted() {
         table.push(("stopped early", format!("{replicas} runs were requested")));
     } else if args.verify {
-        let (cpu, seconds) = on_cpu()?;
+        let (cpu, [seconds, _]) = on_cpu()?;
         ok = same(&results, &cpu);
         let verdict = if ok { "equal" } else { "DIFFERENT" };
         table.push((
             "CPU engine",
             format!("{verdict}: {} events, fingerprint {:016x}", self::events(&cpu), cpu.fingerprint),
         ));
-        table.push(("CPU events per second", format!("{:.4e}", self::events(&cpu) as f64 / seconds)));
+        table.push((
+            "CPU events per second",
+            format!("{:.4e}", self::events(&cpu) as f64 / seconds.as_secs_f64()),
+        ));
     }
     let shown = if args.json.on_stdout() { Ok(()) } else { super::show(&table) };
     let written = args.json.write(&json!({
@@ -116,6 +130,7 @@ pub(crate) fn run(
         "events": events,
         "failed": failed.len(),
         "seconds": seconds,
+        "compiling": compiling,
         "event_rate": rate,
         "fingerprint": format!("{:016x}", results.fingerprint),
         "fingerprints": fingerprints,

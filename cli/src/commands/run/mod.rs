@@ -277,8 +277,9 @@ fn print_report(
         best: (best, json!(selected)),
         reference: None,
     };
+    let (_, compiling) = shared::without_compilations(found.seconds);
     let head = format!(
-        "{} on {adapter}, mapping {}: {}, {:.3} s, {} ticks per unit",
+        "{} on {adapter}, mapping {}: {}, {:.3} s{compiling}, {} ticks per unit",
         model.name(),
         found.mapping,
         shared::count(replications, "run"),

@@ -10,7 +10,7 @@ use super::prepared::Prepared;
 use super::results::{Results, Runs};
 use super::run::Rounds;
 use super::{CpuEngine, Engine, EngineOptions, Mapping, jobs, results};
-use crate::backend::{Backend, Chooser, Cost, FEW_LPS, Place};
+use crate::backend::{Backend, Chooser, FEW_LPS, Kind, Place};
 use crate::gpu::Gpu;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::sequential::functions::MakeFunctions;
@@ -47,7 +47,7 @@ impl<'g, M: Model<Output: Send> + Clone + Send + std::marker::Sync + 'static> An
         let build: Rc<BuildModel<M>> = Rc::new(move |point: &Point<'_>| build(point).map_err(Into::into));
         let of_cpu = Rc::clone(&build);
         Self {
-            chooser: Chooser::new(backend, Cost::MODEL),
+            chooser: Chooser::new(backend, Kind::Model),
             options,
             cpu: CpuEngine::new(move |point: &Point<'_>| of_cpu(point), options),
             build,

@@ -1,0 +1,165 @@
+//! Chooses the CPU or a device for work that has one place: one run of the conservative engine, and
+//! the matching of regions.
+
+use std::time::Duration;
+
+use super::costs::{Cost, Kind, Observed};
+use super::{Backend, OnDemand};
+use crate::gpu::Gpu;
+
+/// One run of the conservative engine, as far as the choice of its place needs it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct OneRun {
+    /// Events until its end.
+    pub events: f64,
+    /// Pending events, in the mean.
+    pub pending: f64,
+    /// Events within one lookahead, in the mean.
+    pub lookahead: f64,
+}
+
+/// Seconds of an event on a core, in the sequential engine: 5 million a second with some thousand
+/// pending events.
+const ON_CORE: f64 = 0.2e-6;
+
+/// In the time of a window to the lookahead, windows to the event horizon execute this many events
+/// for each square root of the pending ones: they have 1.25, and take 3.5 times as long.
+const OF_HORIZON: f64 = 0.36;
+
+/// Events of a long run.
+const LONG: f64 = 1e9;
+
+impl OneRun {
+    /// A long run of which only the number of LPs is known: an event of each is pending, and there
+    /// is no lookahead.
+    pub(super) fn of_lps(lps: usize) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        Self { events: LONG, pending: lps as f64, lookahead: 0.0 }
+    }
+
+    /// Events that the device executes in the time of a window.
+    fn in_window(&self) -> f64 {
+        self.lookahead.max(OF_HORIZON * self.pending.sqrt()).max(1.0).min(self.events.max(1.0))
+    }
+
+    fn on_host(&self) -> f64 {
+        self.events * ON_CORE
+    }
+
+    /// Seconds on a device that is not ready.
+    fn on_device(&self, cost: &Cost) -> f64 {
+        cost.start() + self.events / self.in_window() * cost.busy(self.in_window(), ON_CORE)
+    }
+}
+
+impl Backend<'_> {
+    /// The same for one run of this many LPs, most of which are idle in a window.
+    pub(crate) fn for_one_run(self, lps: usize) -> Self {
+        match self {
+            Self::Auto(device) => device.for_run(&OneRun::of_lps(lps)).map_or(Self::Cpu, Self::Gpu),
+            _ => self,
+        }
+    }
+}
+
+impl OnDemand {
+    /// The device for a run, opened if the run is expected to end sooner there; none for the CPU.
+    #[doc(hidden)]
+    pub fn for_run(&self, run: &OneRun) -> Option<&Gpu> {
+        let cost = self.cost(Kind::Run);
+        self.faster([run.on_host(), run.on_device(&cost)])
+    }
+
+    /// The device for matching that takes the CPU `host` seconds, as [`OnDemand::for_run`].
+    #[doc(hidden)]
+    pub fn for_matching(&self, host: f64) -> Option<&Gpu> {
+        let cost = self.cost(Kind::Matching);
+        self.faster([host, cost.start() + cost.busy(1.0, host)])
+    }
+
+    /// The device, opened if it is expected to end sooner: from the seconds of both.
+    fn faster(&self, [host, device]: [f64; 2]) -> Option<&Gpu> {
+        if self.hands_over_after.is_some() {
+            return self.opened();
+        }
+        if host <= device {
+            self.record_choice(format!("the CPU: expected {host:.2} s, and {device:.2} s with a device"));
+            return None;
+        }
+        let gpu = self.hardware();
+        self.record_choice(match gpu {
+            Some(gpu) => format!("{}: expected {device:.2} s, and {host:.2} s on the CPU", gpu.info().name),
+            None => "the CPU: there is no adapter but software".to_owned(),
+        });
+        gpu
+    }
+
+    /// Keeps what a run on the device took: to compile, and to execute its events.
+    #[doc(hidden)]
+    pub fn observe_run(&self, run: &OneRun, [compile, running]: [Duration; 2]) {
+        let ratio = running.as_secs_f64() / ON_CORE * run.in_window() / run.events;
+        self.observe(Kind::Run, Observed::Start { open: None, compile: compile.as_secs_f64() });
+        // Of a short run, most of the time is for its start and its end.
+        if running > Duration::from_millis(50) {
+            self.observe(Kind::Run, Observed::Runs { runs: run.in_window(), ratio });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PHOLD with this number of LPs, and the mean delay after a lookahead of 10 units.
+    fn phold(lps: f64, population: f64, delay: f64, events: f64) -> OneRun {
+        let pending = lps * population;
+        OneRun { events, pending, lookahead: pending * 10.0 / (10.0 + delay) }
+    }
+
+    #[test]
+    fn runs_with_few_events_at_a_time_suit_the_cpu() {
+        let is_faster = |run: OneRun| run.on_device(&Kind::Run.cost(true)) < run.on_host();
+        for (lps, delay, is_on_device) in [
+            (64.0, 10.0, true),
+            (64.0, 1e3, false),
+            (64.0, 1e5, false),
+            (256.0, 10.0, true),
+            (256.0, 1e3, true),
+            (256.0, 1e5, true),
+            (1024.0, 1e5, true),
+            (16.0, 1e5, false),
+        ] {
+            assert_eq!(is_faster(phold(lps, 16.0, delay, 1e9)), is_on_device, "{lps} {delay}");
+        }
+        // Networks have an event or none for each node.
+        assert!(!is_faster(OneRun::of_lps(200)) && is_faster(OneRun::of_lps(20_000)));
+    }
+
+    #[test]
+    fn short_runs_and_software_adapters_open_and_use_no_device() {
+        let never = OnDemand::by(|| panic!("a short run opens no device"));
+        assert!(never.for_run(&phold(32_768.0, 16.0, 10.0, 1e5)).is_none());
+        assert!(never.for_run(&OneRun::of_lps(5)).is_none());
+        assert!(never.for_matching(0.5).is_none());
+        assert!(never.choice().unwrap().starts_with("the CPU"));
+        let long = phold(32_768.0, 16.0, 10.0, 1e9);
+        let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
+        assert!(hardware.for_run(&long).is_some() && hardware.for_matching(5.0).is_some());
+        let software = OnDemand::from(Gpu::for_test());
+        if software.hardware().is_none() {
+            assert!(software.for_run(&long).is_none());
+        }
+    }
+
+    #[test]
+    fn a_slow_device_is_not_used_again() {
+        let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
+        let run = phold(1024.0, 4.0, 10.0, 1e7);
+        assert!(hardware.for_run(&run).is_some());
+        for _ in 0..8 {
+            hardware.observe_run(&run, [Duration::from_secs(1), Duration::from_secs(30)]);
+        }
+        assert!(hardware.for_run(&run).is_none(), "{:?}", hardware.choice());
+    }
+}
