@@ -1,9 +1,10 @@
-//! The pending events of the sequential engine: a binary heap of the next events, and a list of the
-//! others.
+//! The pending events of the sequential engine: a binary heap of the first events, buckets of the
+//! next ones by time, and a list of the others.
 //!
-//! In one heap of half a million events nearly every step down misses the caches. So the heap holds
-//! only the events before a *border*. When it is empty, the border advances past an eighth of the
-//! others. The order of the events is the same.
+//! A heap of many events mispredicts and misses caches at each step down. So the heap holds only
+//! the events before a *border*. When it is empty, the next bucket becomes the heap; after the last
+//! bucket, the first half of the others enters new buckets. A short list is one heap. The order of
+//! the events is the same.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,13 +13,15 @@ use crate::time::Ticks;
 
 use crate::pdes::{Event, Payload};
 
-/// The border advances past one in this many of the events beyond it. Each event is inspected about
-/// as often before it enters the heap.
-const SHARE: usize = 8;
+/// A list of up to this many events is one heap. It is parted beyond, and joined again below an
+/// eighth.
+const MOST_IN_HEAP: usize = 128;
 
-/// The border advances past at least this number of events, if there are as many: a heap of them
-/// fits a cache.
-const LEAST: usize = 4096;
+/// The expected number of events of a bucket.
+const PER_BUCKET: usize = 4;
+
+/// The times of about this many events decide how far the buckets reach.
+const SAMPLE: usize = 32;
 
 /// An event and the LP that holds it. The first event is the greatest, as a max-heap requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,28 +54,58 @@ impl<P: Payload> PartialOrd for HeldEvent<P> {
 /// All pending events.
 #[derive(Debug)]
 pub(in crate::pdes) struct EventList<P> {
-    /// The events before the border; all events if `far` is empty.
+    /// The events before the border. Empty only if the list is.
     near: BinaryHeap<HeldEvent<P>>,
-    /// The events from the border on, unordered. Empty if `near` is empty.
-    far: Vec<HeldEvent<P>>,
     border: Ticks,
+    /// The events from the border to `end`, by time. The first `next` are behind the border, and
+    /// those from `used` on are unused: both are empty.
+    buckets: Vec<Vec<HeldEvent<P>>>,
+    next: usize,
+    used: usize,
+    /// The first time of the first bucket; a bucket is as long as 2 to the power of `shift` ticks.
+    start: Ticks,
+    shift: u32,
+    /// The events from `end` on, unordered.
+    far: Vec<HeldEvent<P>>,
+    end: Ticks,
 }
 
 impl<P: Payload> EventList<P> {
     pub(in crate::pdes) fn new() -> Self {
-        Self { near: BinaryHeap::new(), far: Vec::new(), border: Ticks::ZERO }
+        Self {
+            near: BinaryHeap::new(),
+            border: Ticks::NEVER,
+            buckets: Vec::new(),
+            next: 0,
+            used: 0,
+            start: Ticks::ZERO,
+            shift: 0,
+            far: Vec::new(),
+            end: Ticks::NEVER,
+        }
     }
 
     /// Inserts an event with a time before [`Ticks::NEVER`].
+    #[inline]
     pub(in crate::pdes) fn push(&mut self, lp: u32, event: Event<P>) {
-        if self.near.is_empty() {
-            self.border = after(event.time);
-        }
         let held = HeldEvent { event, lp };
-        match event.time < self.border {
-            true => self.near.push(held),
-            false => self.far.push(held),
+        if event.time < self.border {
+            self.near.push(held);
+            if self.near.len() > MOST_IN_HEAP && self.border == Ticks::NEVER {
+                self.far = std::mem::take(&mut self.near).into_vec();
+                self.refill();
+            }
+        } else if event.time < self.end {
+            let bucket = self.bucket(event.time);
+            self.buckets[bucket].push(held);
+        } else {
+            self.far.push(held);
         }
+    }
+
+    /// The bucket of a time from `start` until `end`.
+    fn bucket(&self, time: Ticks) -> usize {
+        ((time.get() - self.start.get()) >> self.shift) as usize
     }
 
     /// The time of the first event; `None` if no event is pending.
@@ -81,34 +114,77 @@ impl<P: Payload> EventList<P> {
     }
 
     /// Removes the first event if it is before `until`.
+    #[inline]
     pub(in crate::pdes) fn pop_before(&mut self, until: Ticks) -> Option<(u32, Event<P>)> {
         self.first().filter(|first| *first < until)?;
         let HeldEvent { event, lp } = self.near.pop()?;
-        if self.near.is_empty() && !self.far.is_empty() {
-            self.advance();
+        if self.near.is_empty() {
+            self.refill();
         }
         Some((lp, event))
     }
 
     /// All events, unordered.
     pub(in crate::pdes) fn iter(&self) -> impl Iterator<Item = (u32, Event<P>)> {
-        self.near.iter().chain(&self.far).map(|held| (held.lp, held.event))
+        let buckets = self.buckets.iter().flatten();
+        self.near.iter().chain(buckets).chain(&self.far).map(|held| (held.lp, held.event))
     }
 
-    /// Advances the border past at least one of the events beyond it.
-    fn advance(&mut self) {
+    /// Moves the next events into the empty heap.
+    fn refill(&mut self) {
+        loop {
+            while self.next < self.used {
+                let bucket = &mut self.buckets[self.next];
+                self.next += 1;
+                if !bucket.is_empty() {
+                    let empty = std::mem::take(&mut self.near).into_vec();
+                    self.near = std::mem::replace(bucket, empty).into();
+                    self.border = self.begin(self.next).min(self.end);
+                    return;
+                }
+            }
+            if self.far.len() <= MOST_IN_HEAP / 8 {
+                self.near.extend(self.far.drain(..));
+                (self.border, self.end) = (Ticks::NEVER, Ticks::NEVER);
+                return;
+            }
+            self.fill_buckets();
+        }
+    }
+
+    /// When a bucket begins.
+    fn begin(&self, bucket: usize) -> Ticks {
+        let ticks = u128::from(self.start.get()) + ((bucket as u128) << self.shift);
+        u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
+    }
+
+    /// Moves about half of the events of `far`, the first ones, into the empty buckets.
+    fn fill_buckets(&mut self) {
         let time = |held: &HeldEvent<P>| held.event.time;
-        let many = (self.far.len() / SHARE).max(LEAST).min(self.far.len() - 1);
-        // The times before that index are no later than this one, and the times after it no
-        // earlier.
-        let last = time(self.far.select_nth_unstable_by_key(many, time).1);
-        let first = self.far[..=many].iter().map(time).min().unwrap_or(last);
-        // Includes all events at the last time if the list ends there, or if there is only one
-        // time.
-        let whole = many + 1 == self.far.len() || first == last;
-        let border = if whole { after(last) } else { last };
-        self.near = self.far.extract_if(.., |held| time(held) < border).collect::<Vec<_>>().into();
-        self.border = border;
+        let mut sample: Vec<_> = self.far.iter().step_by(self.far.len().div_ceil(SAMPLE)).map(time).collect();
+        sample.sort_unstable();
+        let last = sample[sample.len() / 2].get();
+        self.start = self.far.iter().map(time).min().expect("there are events");
+        let ticks = last - self.start.get();
+        let most = (self.far.len() / (2 * PER_BUCKET)).next_power_of_two();
+        self.shift = (u64::BITS - ticks.leading_zeros()).saturating_sub(most.ilog2());
+        self.used = (ticks >> self.shift) as usize + 1;
+        self.next = 0;
+        self.end = self.begin(self.used);
+        if self.buckets.len() < self.used {
+            self.buckets.resize_with(self.used, Vec::new);
+        }
+        let mut at = 0;
+        while at < self.far.len() {
+            let held = self.far[at];
+            if held.event.time < self.end {
+                let bucket = self.bucket(held.event.time);
+                self.buckets[bucket].push(held);
+                self.far.swap_remove(at);
+            } else {
+                at += 1;
+            }
+        }
     }
 }
 
@@ -118,11 +194,6 @@ impl<P: Payload> FromIterator<(u32, Event<P>)> for EventList<P> {
         all.into_iter().for_each(|(lp, event)| list.push(lp, event));
         list
     }
-}
-
-/// The tick after a time.
-fn after(time: Ticks) -> Ticks {
-    time.saturating_add(Ticks::new(1))
 }
 
 #[cfg(test)]
