@@ -223,7 +223,7 @@ fn what_parts_cannot_have_is_refused_on_all() {
     let model = Phold::new(3, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let usual = Options::default();
     for (parts, options, words) in [
-        (2, usual.queue(QueueDesign::Calendar), "calendar"),
+        (2, usual.queue(QueueDesign::Calendar).sync(Sync::Horizon), "calendar"),
         (2, usual.sync(Sync::Neighbours), "Sync::Yawns"),
         (4, usual, "fewer devices"),
     ] {
