@@ -15,8 +15,8 @@
 // import: pdes/window/epochs.wgsl
 // import: pdes/calendar/calendar.wgsl
 // import: pdes/window/partials.wgsl
-// provides: Horizon, IDLE, Reduced, arrival_before_bound, clock_broken, did_something, horizon_enough, horizon_of, leave
-// provides: merge, synchronise
+// provides: Horizon, IDLE, Reduced, arrival_before_bound, clock_broken, did_something
+// provides: horizon_enough, horizon_of, leave, merge, synchronise
 // needs: run
 //
 // bounds: for the sort, the only trusted kernel that links it: partial results are below

@@ -3,9 +3,9 @@
 // the events (src/hybrid/devices.rs), and pdes/parts/arrive.wgsl puts them into mailboxes, or
 // pdes/calendar/calendar_arrive.wgsl into a calendar.
 //
-//   words    after the counts of events: the number of events for each other part, in order; then for
-//            each of these OUTBOX_ROOM entries of an LP and the words of an event. Counts continue
-//            beyond the room, which is a failure
+//   words    after the counts of events: the number of events for each other part, in order; then
+//            for each of these OUTBOX_ROOM entries of an LP and the words of an event. Counts
+//            continue beyond the room, which is a failure
 //
 // All rows have the same bound here.
 //

@@ -22,6 +22,7 @@ use crate::pdes::checkpoint::{
 };
 use crate::pdes::contract::bounds::{budget, epoch_end, epoch_length};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::contract::event::LpEvent;
 use crate::pdes::contract::limits::{check_lps, check_time};
 use crate::pdes::contract::output::Columns;
 use crate::pdes::contract::simulation_run::{RunUntil, SimulationRun};
@@ -58,7 +59,7 @@ struct LpProgress {
 }
 
 impl LpProgress {
-    /// That of an LP with so many events before.
+    /// That of an LP with this number of events before.
     fn after(executed: u64) -> Self {
         Self { executed, ..Self::default() }
     }
@@ -108,7 +109,7 @@ pub struct CpuSimulation<'m, M: Model> {
     /// The fingerprint of the executed events, except those in `recent`.
     fingerprint: Fingerprint,
     /// Fewer than [`RECENT`] events.
-    recent: Vec<(u32, Event<M::Payload>)>,
+    recent: Vec<LpEvent<M::Payload>>,
     fault: Option<Fault>,
     /// By LP.
     turns: Vec<LpProgress>,
@@ -116,9 +117,9 @@ pub struct CpuSimulation<'m, M: Model> {
     course: RunHistory,
     /// Events that the current window sent to other LPs, which hold them from the next window on.
     /// With a lookahead they are beyond the window, and pending at once.
-    mail: Vec<(u32, Event<M::Payload>)>,
+    mail: Vec<LpEvent<M::Payload>>,
     /// Memory for the events that one event sends; empty between events.
-    sent: Vec<(u32, Event<M::Payload>)>,
+    sent: Vec<LpEvent<M::Payload>>,
     /// The time of the first event of the last window, and the number of consecutive windows that
     /// began at that time.
     rounds: (Ticks, u32),
@@ -350,7 +351,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
                 self.take_from_aside(budget);
                 break;
             }
-            let [(lp, event)] = self.mail[..] else { break };
+            let [sent @ LpEvent { event, lp }] = self.mail[..] else { break };
             let alone = event.time < until && self.pending.first().is_none_or(|first| first >= until);
             if !alone || self.fault.is_some() || self.events >= most || self.rounds.1 >= ROUNDS {
                 break;
@@ -358,7 +359,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
             self.mail.clear();
             self.begin_window(event.time);
             self.turn(lp, event.time).events = 1;
-            self.execute(lp, event);
+            self.execute(sent);
         }
         self.deliver();
     }
@@ -376,14 +377,14 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
 
     /// Executes the events of a window, and puts those beyond the budgets aside.
     fn events_of_window(&mut self, until: Ticks, budget: u32) {
-        while let Some((lp, event)) = self.pending.pop_before(until) {
+        while let Some(held @ LpEvent { event, lp }) = self.pending.pop_before(until) {
             let turn = self.turn(lp, event.time);
             if turn.failed {
                 continue;
             }
             if u32::from(turn.events) < budget {
                 turn.events += 1;
-                self.execute(lp, event);
+                self.execute(held);
                 continue;
             }
             self.aside.entry(lp).or_default().push(Reverse(event));
@@ -409,26 +410,27 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
         stuck.into_iter().for_each(|lp| self.fail(FaultKind::Stuck, lp));
         for (&lp, aside) in &mut self.aside {
             let next = (0..budget).map_while(|_| aside.pop());
-            next.for_each(|Reverse(event)| self.pending.push(lp, event));
+            next.for_each(|Reverse(event)| self.pending.push(LpEvent { event, lp }));
         }
         self.aside.retain(|_, aside| !aside.is_empty());
     }
 
     /// Delivers the sent events.
     fn deliver(&mut self) {
-        self.mail.drain(..).for_each(|(lp, event)| self.pending.push(lp, event));
+        self.mail.drain(..).for_each(|event| self.pending.push(event));
     }
 
-    fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
+    fn execute(&mut self, held: LpEvent<M::Payload>) {
+        let LpEvent { ref event, lp } = held;
         self.events += 1;
         self.turns[lp as usize].executed += 1;
-        self.recent.push((lp, event));
+        self.recent.push(held);
         if self.recent.len() == RECENT {
             self.fingerprint.executed(&self.recent);
             self.recent.clear();
         }
         let model = self.model;
-        self.call(lp, event.time, |functions, call, state| functions.handle(model, call, &event, state));
+        self.call(lp, event.time, |functions, call, state| functions.handle(model, call, event, state));
     }
 
     /// The states, by LP. (For [`Word`](crate::gpu::Word)s: all words of an LP, then those of the
@@ -553,7 +555,8 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
         let RunConstants { lookahead, lps, .. } = self.constants;
         // The lookahead does not apply before the first window.
         let least = if self.windows == 0 { Ticks::ZERO } else { now.saturating_add(lookahead) };
-        for (destination, event) in sent.drain(..) {
+        for sent in sent.drain(..) {
+            let LpEvent { event, lp: destination } = sent;
             if destination >= lps {
                 self.fail(FaultKind::Destination, lp);
             } else if event.time == Ticks::NEVER {
@@ -563,9 +566,9 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
             } else if destination != lp && event.time < least {
                 self.fail(FaultKind::Lookahead, lp);
             } else if destination == lp || lookahead > Ticks::ZERO {
-                self.pending.push(destination, event);
+                self.pending.push(sent);
             } else {
-                self.mail.push((destination, event));
+                self.mail.push(sent);
             }
         }
         self.sent = sent;

@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 
 use crate::time::Ticks;
 
+use crate::pdes::contract::event::LpEvent;
 use crate::pdes::{Event, Payload};
 
 /// A list of up to this many events is one heap. It is parted beyond, and joined again below an
@@ -23,16 +24,15 @@ const PER_BUCKET: usize = 4;
 /// The times of about this many events decide how far the buckets reach.
 const SAMPLE: usize = 32;
 
-/// An event and the LP that holds it. The first event is the greatest, as a max-heap requires.
+/// The first event is the greatest, as a max-heap requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct HeldEvent<P> {
-    event: Event<P>,
-    lp: u32,
-}
+#[repr(transparent)]
+struct HeldEvent<P>(LpEvent<P>);
 
 impl<P: Payload> Ord for HeldEvent<P> {
     fn cmp(&self, other: &Self) -> Ordering {
-        (&other.event, other.lp).cmp(&(&self.event, self.lp))
+        let (HeldEvent(this), HeldEvent(other)) = (self, other);
+        (&other.event, other.lp).cmp(&(&this.event, this.lp))
     }
 }
 
@@ -44,8 +44,8 @@ impl<P: Payload> PartialOrd for HeldEvent<P> {
     // The heap compares with `le`. Times alone nearly always decide, and comparing them needs no
     // branch that a CPU might mispredict.
     fn le(&self, other: &Self) -> bool {
-        match self.event.time == other.event.time {
-            false => self.event.time > other.event.time,
+        match self.0.event.time == other.0.event.time {
+            false => self.0.event.time > other.0.event.time,
             true => self.cmp(other) != Ordering::Greater,
         }
     }
@@ -87,16 +87,16 @@ impl<P: Payload> EventList<P> {
 
     /// Inserts an event with a time before [`Ticks::NEVER`].
     #[inline]
-    pub(in crate::pdes) fn push(&mut self, lp: u32, event: Event<P>) {
-        let held = HeldEvent { event, lp };
-        if event.time < self.border {
+    pub(in crate::pdes) fn push(&mut self, event: LpEvent<P>) {
+        let (held, time) = (HeldEvent(event), event.event.time);
+        if time < self.border {
             self.near.push(held);
             if self.near.len() > MOST_IN_HEAP && self.border == Ticks::NEVER {
                 self.far = std::mem::take(&mut self.near).into_vec();
                 self.refill();
             }
-        } else if event.time < self.end {
-            let bucket = self.bucket(event.time);
+        } else if time < self.end {
+            let bucket = self.bucket(time);
             self.buckets[bucket].push(held);
         } else {
             self.far.push(held);
@@ -110,24 +110,24 @@ impl<P: Payload> EventList<P> {
 
     /// The time of the first event; `None` if no event is pending.
     pub(in crate::pdes) fn first(&self) -> Option<Ticks> {
-        self.near.peek().map(|held| held.event.time)
+        self.near.peek().map(|held| held.0.event.time)
     }
 
     /// Removes the first event if it is before `until`.
     #[inline]
-    pub(in crate::pdes) fn pop_before(&mut self, until: Ticks) -> Option<(u32, Event<P>)> {
+    pub(in crate::pdes) fn pop_before(&mut self, until: Ticks) -> Option<LpEvent<P>> {
         self.first().filter(|first| *first < until)?;
-        let HeldEvent { event, lp } = self.near.pop()?;
+        let HeldEvent(event) = self.near.pop()?;
         if self.near.is_empty() {
             self.refill();
         }
-        Some((lp, event))
+        Some(event)
     }
 
     /// All events, unordered.
     pub(in crate::pdes) fn iter(&self) -> impl Iterator<Item = (u32, Event<P>)> {
         let buckets = self.buckets.iter().flatten();
-        self.near.iter().chain(buckets).chain(&self.far).map(|held| (held.lp, held.event))
+        self.near.iter().chain(buckets).chain(&self.far).map(|HeldEvent(held)| (held.lp, held.event))
     }
 
     /// Moves the next events into the empty heap.
@@ -160,7 +160,7 @@ impl<P: Payload> EventList<P> {
 
     /// Moves about half of the events of `far`, the first ones, into the empty buckets.
     fn fill_buckets(&mut self) {
-        let time = |held: &HeldEvent<P>| held.event.time;
+        let time = |held: &HeldEvent<P>| held.0.event.time;
         let mut sample: Vec<_> = self.far.iter().step_by(self.far.len().div_ceil(SAMPLE)).map(time).collect();
         sample.sort_unstable();
         let last = sample[sample.len() / 2].get();
@@ -177,8 +177,8 @@ impl<P: Payload> EventList<P> {
         let mut at = 0;
         while at < self.far.len() {
             let held = self.far[at];
-            if held.event.time < self.end {
-                let bucket = self.bucket(held.event.time);
+            if time(&held) < self.end {
+                let bucket = self.bucket(time(&held));
                 self.buckets[bucket].push(held);
                 self.far.swap_remove(at);
             } else {
@@ -191,7 +191,7 @@ impl<P: Payload> EventList<P> {
 impl<P: Payload> FromIterator<(u32, Event<P>)> for EventList<P> {
     fn from_iter<I: IntoIterator<Item = (u32, Event<P>)>>(all: I) -> Self {
         let mut list = Self::new();
-        all.into_iter().for_each(|(lp, event)| list.push(lp, event));
+        all.into_iter().for_each(|(lp, event)| list.push(LpEvent { event, lp }));
         list
     }
 }
@@ -235,7 +235,7 @@ mod tests {
                         let event = Event { time, payload: [word % 3, word % 2] };
                         // Two events that are equal in all fields are interchangeable.
                         if set.insert((event, word % 7)) {
-                            list.push(word % 7, event);
+                            list.push(LpEvent { event, lp: word % 7 });
                         }
                     },
                     Step::Pop(count, span) => {
@@ -243,7 +243,7 @@ mod tests {
                         for _ in 0..count {
                             let expected = set.first().copied().filter(|(event, _)| event.time < until);
                             prop_assert_eq!(list.first(), set.first().map(|(event, _)| event.time));
-                            prop_assert_eq!(list.pop_before(until), expected.map(|(event, lp)| (lp, event)));
+                            prop_assert_eq!(list.pop_before(until), expected.map(|(event, lp)| LpEvent { event, lp }));
                             let Some(found) = expected else { break };
                             now = found.0.time.get();
                             set.remove(&found);
@@ -261,9 +261,9 @@ mod tests {
     fn many_events_of_one_time_come_in_order() {
         let event = |number: u32| Event { time: Ticks::new(5), payload: [number, 0] };
         let mut list: EventList<[u32; 2]> = (0..50_000).rev().map(|number| (0, event(number))).collect();
-        list.push(1, Event { time: Ticks::new(9), payload: [0; 2] });
+        list.push(LpEvent { event: Event { time: Ticks::new(9), payload: [0; 2] }, lp: 1 });
         for number in 0..50_000 {
-            assert_eq!(list.pop_before(Ticks::NEVER), Some((0, event(number))));
+            assert_eq!(list.pop_before(Ticks::NEVER), Some(LpEvent { event: event(number), lp: 0 }));
         }
         assert_eq!(list.first(), Some(Ticks::new(9)));
         assert_eq!(list.pop_before(Ticks::new(9)), None);

@@ -170,7 +170,7 @@ impl<M: Model> PartOf<M> {
         memory.clear_outbox(&mut encoder, self.ahead[0].len());
         plans.halves[parity as usize].record(&mut encoder);
         if until == Ticks::ZERO && parity == 1 {
-            // The last dispatch of a run. (Empty for queues, whose windows know their first events.)
+            // The last dispatch of a run. (Empty for queues: their windows know the first events.)
             plans.progress.record(&mut encoder);
         }
         self.reported(parity, Some(encoder), spare)
