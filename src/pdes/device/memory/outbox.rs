@@ -15,12 +15,14 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     pub(in crate::pdes) fn report_bytes(&self, mails: &[u64]) -> [u64; 5] {
         let counts = 4 * mails.len() as u64;
         let rows = if self.cut.buckets > 0 { ROW * REPORTED_ROWS as u64 } else { 0 };
-        [4 * COUNTS as u64, counts, rows, ROW * u64::from(self.cut.groups()), mails.iter().sum()]
+        let partials = if self.cut.gathered() { ROW } else { ROW * u64::from(self.cut.groups()) };
+        [4 * COUNTS as u64, counts, rows, partials, mails.iter().sum()]
     }
 
     /// Records the readback of a part's report after a dispatch of this parity over all its rows:
     /// failures and lacking room; the numbers of events for each other part; rows of control of a
-    /// calendar; the partial reductions; and `mails` bytes of messages for each.
+    /// calendar; the partial reductions, merged if windows merge them; and `mails` bytes of messages
+    /// for each.
     pub(in crate::pdes) fn record_reported(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -30,7 +32,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     ) {
         let [control, counts, rows, partials, _] = self.report_bytes(mails);
         let next = u64::from(1 - parity);
-        let half = 2 * u64::from(self.cut.rows) + next * u64::from(self.cut.groups());
+        let (lps, groups) = (u64::from(self.cut.rows), u64::from(self.cut.groups()));
+        let half = 2 * lps + if self.cut.gathered() { 2 * groups } else { next * groups };
         staging.record_part(encoder, self.words.raw(), 0, (0, control));
         if counts > 0 {
             staging.record_part(encoder, self.words.raw(), 4 * self.outbox_first(), (control, counts));

@@ -310,7 +310,7 @@ impl<M: Model> PartOf<M> {
         window: Option<wgpu::CommandEncoder>,
         spare: usize,
     ) -> Result<PartReport, SimulationError> {
-        let Simulation { gpu, memory, .. } = &self.simulation;
+        let Simulation { gpu, memory, plans, .. } = &self.simulation;
         let (entry, ran) = (Self::entry() as u64, window.is_some());
         // The first dispatch of an event-horizon window sends nothing.
         let sends = !(self.is_speculative() && ran && parity == 0);
@@ -321,6 +321,7 @@ impl<M: Model> PartOf<M> {
         let lengths = memory.report_bytes(&ahead);
         let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
+        plans.gathers[1 - parity as usize].record(&mut encoder);
         memory.record_reported(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
         let (outbox, lists, many) = (self.outbox, &mut self.lists, 2 * ahead.len());
