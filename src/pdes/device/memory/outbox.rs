@@ -21,8 +21,8 @@ impl<S: Pod, P: Payload> Memory<S, P> {
 
     /// Records the readback of a part's report after a dispatch of this parity over all its rows:
     /// failures and lacking room; the numbers of events for each other part; rows of control of a
-    /// calendar; the partial reductions, merged if windows merge them; and `mails` bytes of messages
-    /// for each.
+    /// calendar; the partial reductions, merged if windows merge them; and `mails` bytes of
+    /// messages for each.
     pub(in crate::pdes) fn record_reported(
         &self,
         encoder: &mut wgpu::CommandEncoder,
