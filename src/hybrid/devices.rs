@@ -23,11 +23,10 @@
 //!    memory, which is mapped again during the wait for the window. One submission copies it, runs
 //!    the window, and reads its report.
 //! 2. *Arrive*: an invocation inserts each received event into its LP's mailbox, as if the last
-//!    window had sent it (`shaders/pdes/parts/arrive.wgsl`), or into its calendar.
+//!    window had sent it (`shaders/pdes/parts/arrive.wgsl`).
 //! 3. The *window*, as in a single run. Its workgroups include that smallest time in their
 //!    reduction, so all parts find the same window end and count the same windows. Events for LPs
-//!    of other parts go to the outbox. With a calendar, the host computes the next epoch from what
-//!    the parts left. An epoch in which no part executes an event is not counted.
+//!    of other parts go to the outbox.
 //! 4. *Read*: failures, counts and partial reductions, and as much of the outbox as the last window
 //!    sent plus a quarter; the remainder needs a second read.
 //! 5. *Exchange*: one message to each other part, with this part's report (40 bytes) and its
@@ -117,9 +116,6 @@ pub struct GpuPart<M: Model> {
     /// The host state when all parts last copied their memory.
     saved: Option<PartSnapshot>,
     over: bool,
-    /// All events before this time are executed. (A calendar reports epochs that may hold no event
-    /// before the end of a run.)
-    reached: Ticks,
 }
 
 /// The state to which all parts go back if one of them overflows.
@@ -204,18 +200,8 @@ impl<M: Model> GpuPart<M> {
         let windows = before.map_or(0, |before| before.windows);
         // Events before the checkpoint count for the first part.
         let events = before.filter(|_| place.0 == 0).map_or(0, |before| before.events);
-        let mut this = Self {
-            transport,
-            part,
-            lps,
-            heads,
-            arrived,
-            windows,
-            events,
-            saved: None,
-            over: true,
-            reached: Ticks::ZERO,
-        };
+        let mut this =
+            Self { transport, part, lps, heads, arrived, windows, events, saved: None, over: true };
         let reported = this.part.begun(HEAD);
         this.exchange(reported, GO)?;
         this.over = false;
@@ -316,16 +302,11 @@ impl<M: Model> GpuPart<M> {
             self.windows += 1;
             let state = watch(&Progress { windows: self.windows, ..progress });
             self.step(parity, until.time, state, save && parity == 0)?;
-            if self.progress().events == progress.events {
-                // An epoch without events before the end is no window.
-                self.windows -= 1;
-                self.reached = self.part.epoch_end(progress.now).min(until.time);
-            }
             parity = if self.part.is_speculative() { 0 } else { 1 - parity };
         };
         // Drains the messages of the last window, and leaves the memory as between calls of a
         // single run. No window continues from here.
-        let end = if stop == Stop::Time && !self.part.is_calendar() { until.time } else { Ticks::ZERO };
+        let end = if stop == Stop::Time { until.time } else { Ticks::ZERO };
         for parity in parity..2 {
             self.step(parity, end, GO, false)?;
         }
@@ -348,11 +329,10 @@ impl<M: Model> GpuPart<M> {
             return Err(error);
         }
         let own = self.lps.contains(&fault.lp).then_some(fault);
-        let earliest = saved.heads.iter().map(|head| head.earliest).min().map_or(Ticks::ZERO, Ticks::new);
-        let back = self.part.go_back(own, earliest).map_err(HybridError::from);
+        let back = self.part.go_back(own).map_err(HybridError::from);
         agreed(&mut *self.transport, back)?;
         (self.heads, self.windows, self.events) = (saved.heads, saved.windows, saved.events);
-        (self.arrived, self.reached) = (saved.arrived, Ticks::ZERO);
+        self.arrived = saved.arrived;
         log::info!("{fault}: the run continues with more room");
         Ok(())
     }
@@ -360,7 +340,6 @@ impl<M: Model> GpuPart<M> {
     /// The progress of all parts.
     pub fn progress(&self) -> Progress {
         let now = self.heads.iter().map(|head| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
-        let now = now.max(self.reached);
         let events = self.heads.iter().map(|head| head.events).sum();
         Progress { now, events, windows: self.windows, stop: None }
     }
@@ -546,29 +525,21 @@ mod tests {
     use crate::hybrid::in_process;
     use crate::models::Phold;
     use crate::pdes::{Capacity, CpuSimulation, Sync};
-    use crate::queue::QueueDesign;
     use crate::time::Resolution;
-
-    fn until(units: f64) -> Until {
-        Until::time(Resolution::default().ticks(units).unwrap())
-    }
 
     #[test]
     fn parts_that_grow_between_sparse_windows_keep_the_order() {
-        let end = until(2000.0);
+        let units = Resolution::default();
+        let end = Until::time(units.ticks(2000.0).unwrap());
         let devices = [Gpu::for_test(), Gpu::for_test()];
         for (lps, rate) in [(3, 0.01), (6, 0.003)] {
-            let model = Phold::new(lps, 2, rate, 0.5, Resolution::default()).unwrap();
+            let model = Phold::new(lps, 2, rate, 0.5, units).unwrap();
             let narrow = model.with_capacity(Capacity { queue: 1, mailbox: 1 });
             for seed in 0..6 {
-                let usual = Options::default().seed(seed);
-                let mut expected = CpuSimulation::new(&model, usual).unwrap();
+                let mut expected = CpuSimulation::new(&model, Options::default().seed(seed)).unwrap();
                 expected.run(end).unwrap();
-                for options in [
-                    usual.sync(Sync::Yawns),
-                    usual.sync(Sync::Horizon),
-                    usual.sync(Sync::Yawns).queue(QueueDesign::Calendar),
-                ] {
+                for sync in [Sync::Yawns, Sync::Horizon] {
+                    let options = Options::default().seed(seed).sync(sync);
                     let ran = in_process(2, |rank| {
                         let gpu = &devices[rank.rank() as usize];
                         let mut part = GpuPart::on(Box::new(rank), gpu, &narrow, options)?;
@@ -576,57 +547,10 @@ mod tests {
                         part.fingerprint()
                     });
                     for found in ran {
-                        assert_eq!(found.unwrap(), expected.fingerprint(), "{lps} LPs, {options:?}");
+                        assert_eq!(found.unwrap(), expected.fingerprint(), "{lps} LPs, seed {seed}, {sync}");
                     }
                 }
             }
         }
-    }
-
-    /// Windows, events, the first pending time and the fingerprint, after ends at and within
-    /// epochs, after events, and after a checkpoint. Some LPs have room for fewer events than they
-    /// get.
-    #[test]
-    fn calendars_of_parts_equal_the_sequential_engine() {
-        let devices = [Gpu::for_test(), Gpu::for_test(), Gpu::for_test()];
-        let options = Options::default().seed(7).queue(QueueDesign::Calendar);
-        let ends = [until(20.0), until(34.5), Until::events(4000), until(34.5), until(400.0), until(403.25)];
-        for (parts, lps, population, rate) in
-            [(2, 65, 8, 0.1), (3, 130, 2, 0.01), (2, 3, 1, 0.002), (1, 64, 4, 0.1)]
-        {
-            let model = Phold::new(lps, population, rate, 10.0, Resolution::default()).unwrap();
-            let narrow = model.with_capacity(Capacity { queue: 2, mailbox: 2 });
-            let mut sequential = CpuSimulation::new(&model, options).unwrap();
-            let mut expected = Vec::new();
-            for end in ends {
-                expected.push((sequential.run(end).unwrap(), sequential.fingerprint()));
-            }
-            let (middle, bytes) = (2, sequential_checkpoint(&model, options, &ends[..=2]));
-            let ran = in_process(parts, |rank| {
-                let gpu = &devices[rank.rank() as usize];
-                let mut part = GpuPart::on(Box::new(rank), gpu, &narrow, options).unwrap();
-                ends.map(|end| (part.run(end).unwrap(), part.fingerprint().unwrap())).to_vec()
-            });
-            for found in ran {
-                assert_eq!(found, expected, "{parts} parts of {lps} LPs");
-            }
-            let resumed = in_process(parts, |rank| {
-                let gpu = &devices[rank.rank() as usize];
-                let mut part = GpuPart::resume(Box::new(rank), gpu, &model, options, &bytes).unwrap();
-                let rest = ends[middle + 1..].iter();
-                rest.map(|&end| (part.run(end).unwrap(), part.fingerprint().unwrap())).collect::<Vec<_>>()
-            });
-            for found in resumed {
-                assert_eq!(found, expected[middle + 1..], "{parts} parts of {lps} LPs, resumed");
-            }
-        }
-    }
-
-    fn sequential_checkpoint(model: &Phold, options: Options, ends: &[Until]) -> Checkpoint {
-        let mut sequential = CpuSimulation::new(model, options).unwrap();
-        for &end in ends {
-            sequential.run(end).unwrap();
-        }
-        sequential.checkpoint().unwrap()
     }
 }

@@ -104,6 +104,7 @@ impl<P: Payload> EventList<P> {
     }
 
     /// The bucket of a time from `start` until `end`.
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer buckets than events")]
     fn bucket(&self, time: Ticks) -> usize {
         ((time.get() - self.start.get()) >> self.shift) as usize
     }
@@ -163,12 +164,12 @@ impl<P: Payload> EventList<P> {
         let time = |held: &HeldEvent<P>| held.0.event.time;
         let mut sample: Vec<_> = self.far.iter().step_by(self.far.len().div_ceil(SAMPLE)).map(time).collect();
         sample.sort_unstable();
-        let last = sample[sample.len() / 2].get();
+        let last = sample[sample.len() / 2];
         self.start = self.far.iter().map(time).min().expect("there are events");
-        let ticks = last - self.start.get();
+        let ticks = last.get() - self.start.get();
         let most = (self.far.len() / (2 * PER_BUCKET)).next_power_of_two();
         self.shift = (u64::BITS - ticks.leading_zeros()).saturating_sub(most.ilog2());
-        self.used = (ticks >> self.shift) as usize + 1;
+        self.used = self.bucket(last) + 1;
         self.next = 0;
         self.end = self.begin(self.used);
         if self.buckets.len() < self.used {

@@ -94,9 +94,6 @@ fn parts_have_the_bits_of_the_sequential_engine() {
     same(&Reference(ring), &[until(7.0), until(120.0)], &[3], options.group_size(8).tiles(3));
     // The messages between parts are so large that several cores copy them.
     same(&Reference(Phold::new(250_000, 2, 0.1, 10.0, units).unwrap()), &[until(15.0)], &[2], options);
-    // A dispatch merges what 1,250 workgroups of a part leave.
-    let calendar = Options::default().queue(QueueDesign::Calendar).group_size(16);
-    same(&Reference(Phold::new(40_000, 2, 0.1, 10.0, units).unwrap()), &[until(15.0)], &[2], calendar);
     // A payload of 6 words, LP memory, and events that `init` sends to other LPs.
     same(
         &Reference(CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
@@ -226,7 +223,7 @@ fn what_parts_cannot_have_is_refused_on_all() {
     let model = Phold::new(3, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let usual = Options::default();
     for (parts, options, words) in [
-        (2, usual.queue(QueueDesign::Calendar).sync(Sync::Horizon), "calendar"),
+        (2, usual.queue(QueueDesign::Calendar), "calendar"),
         (2, usual.sync(Sync::Neighbours), "Sync::Yawns"),
         (4, usual, "fewer devices"),
     ] {

@@ -6,17 +6,17 @@ use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
+use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::super::auto;
 use super::Simulation;
 use crate::pdes::checkpoint::Contents;
-use crate::pdes::contract::bounds::epoch_end;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::sync::Windows;
-use crate::pdes::device::control::{FAILURE, calendar_first};
+use crate::pdes::device::control::FAILURE;
 use crate::pdes::device::cut::{Outbox, PartIndex, group_size_at_most};
 use crate::pdes::device::memory::{Run, needed};
+use crate::pdes::device::strategy::usual;
 use crate::pdes::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
 
 /// One part of a run.
@@ -71,6 +71,9 @@ impl<M: Model> PartOf<M> {
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let refused = |problem| Err(SimulationError::Parts { problem });
+        if options.queue.is_some_and(QueueDesign::is_calendar) {
+            return refused("does not support a calendar queue: choose another design, or keep the default");
+        }
         let windows = match options.sync.windows() {
             Some(windows) if !windows.serves_parts => {
                 return refused(
@@ -84,9 +87,8 @@ impl<M: Model> PartOf<M> {
         if model.lps() < parts {
             return refused("needs at least one LP for each device: use fewer devices");
         }
-        // Parts run no trials: they take the design that a single run would begin with.
-        let options = options.sync(windows.into());
-        let options = options.queue(auto::candidates(gpu, model, &options)?[0].queue);
+        let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
+        let options = options.queue(queue).sync(windows.into());
         let lps = range(model.lps(), (own, parts));
         let place = PartIndex { own, parts, room: 0 };
         let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
@@ -122,16 +124,6 @@ impl<M: Model> PartOf<M> {
         self.simulation.strategy.windows.is_speculative()
     }
 
-    /// Whether pending events are in a calendar.
-    pub(crate) fn is_calendar(&self) -> bool {
-        self.simulation.strategy.queue.is_calendar()
-    }
-
-    /// The end of the epoch of a time.
-    pub(crate) fn epoch_end(&self, time: Ticks) -> Ticks {
-        epoch_end(time, self.simulation.memory.run.epoch_length)
-    }
-
     /// Bytes of an event in a message.
     pub(crate) fn entry() -> usize {
         Outbox::entry(size_of::<Event<M::Payload>>())
@@ -159,7 +151,6 @@ impl<M: Model> PartOf<M> {
         let mut rest: Vec<&[u8]> = came.iter().filter_map(|came| came.get(spare..)).collect();
         let gpu = self.simulation.gpu.clone();
         let mut encoder = gpu.encoder("a window of a part");
-        self.simulation.memory.clear_arrived(&mut encoder);
         while self.take(&mut encoder, parity, &mut rest)? {
             // Pieces that fill a binding are submitted first; the last one goes with the window.
             let full = std::mem::replace(&mut encoder, gpu.encoder("a window of a part"));
@@ -169,10 +160,6 @@ impl<M: Model> PartOf<M> {
         let Simulation { memory, plans, .. } = &self.simulation;
         memory.clear_outbox(&mut encoder, self.ahead[0].len());
         plans.halves[parity as usize].record(&mut encoder);
-        if until == Ticks::ZERO && parity == 1 {
-            // The last dispatch of a run. (Empty for queues: their windows know the first events.)
-            plans.progress.record(&mut encoder);
-        }
         self.reported(parity, Some(encoder), spare)
     }
 
@@ -252,10 +239,8 @@ impl<M: Model> PartOf<M> {
         Ok(())
     }
 
-    /// Goes back to the copy, with more room if this part had an overflow. No event of any part was
-    /// before `earliest` then.
-    pub(crate) fn go_back(&mut self, fault: Option<Fault>, earliest: Ticks) -> Result<(), SimulationError> {
-        self.simulation.memory.run.earliest = earliest;
+    /// Goes back to the copy, with more room if this part had an overflow.
+    pub(crate) fn go_back(&mut self, fault: Option<Fault>) -> Result<(), SimulationError> {
         let Some(snapshot) = &self.simulation.snapshot else {
             return fault.map_or(Ok(()), |fault| Err(fault.into()));
         };
@@ -310,7 +295,7 @@ impl<M: Model> PartOf<M> {
         window: Option<wgpu::CommandEncoder>,
         spare: usize,
     ) -> Result<PartReport, SimulationError> {
-        let Simulation { gpu, memory, plans, .. } = &self.simulation;
+        let Simulation { gpu, memory, .. } = &self.simulation;
         let (entry, ran) = (Self::entry() as u64, window.is_some());
         // The first dispatch of an event-horizon window sends nothing.
         let sends = !(self.is_speculative() && ran && parity == 0);
@@ -321,7 +306,6 @@ impl<M: Model> PartOf<M> {
         let lengths = memory.report_bytes(&ahead);
         let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
-        plans.gathers[1 - parity as usize].record(&mut encoder);
         memory.record_reported(&mut encoder, staging, parity, &ahead);
         let submission = gpu.submit(encoder)?;
         let (outbox, lists, many) = (self.outbox, &mut self.lists, 2 * ahead.len());
@@ -334,8 +318,8 @@ impl<M: Model> PartOf<M> {
             let words = |bytes: &[u8]| -> Vec<u32> {
                 bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
             };
-            let (control, counts) = (words(next(lengths[0])), words(next(lengths[1])));
-            let (rows, partials) = (words(next(lengths[2])), words(next(lengths[3])));
+            let (control, counts, partials) =
+                (words(next(lengths[0])), words(next(lengths[1])), words(next(lengths[2])));
             let counts: Vec<u32> = counts.iter().map(|&count| count.min(outbox.room)).collect();
             let mails = counts.iter().zip(&ahead).map(|(&count, &ahead)| {
                 let bytes = (u64::from(count) * entry).min(ahead);
@@ -347,9 +331,9 @@ impl<M: Model> PartOf<M> {
                 mails
             });
             let mails: Vec<_> = mails.collect();
-            (control, counts, rows, partials, mails)
+            (control, counts, partials, mails)
         });
-        let (control, counts, rows, partials, mut mails) = pollster::block_on(read)?;
+        let (control, counts, partials, mut mails) = pollster::block_on(read)?;
         // The events that were not read ahead.
         let rest: Vec<(u64, u64)> = counts
             .iter()
@@ -377,19 +361,11 @@ impl<M: Model> PartOf<M> {
                 *ahead = count.saturating_add(count / 4).min(outbox.room);
             }
         }
-        let events = partials.chunks_exact(4).map(|partial| u64::from(partial[2])).sum();
-        let firsts = partials.chunks_exact(4).map(|partial| Ticks::from_words([partial[0], partial[1]]));
-        let earliest = match memory.cut.buckets {
-            0 => firsts.min().unwrap_or(Ticks::NEVER),
-            buckets => {
-                let epoch_length = memory.run.epoch_length;
-                let first = calendar_first(&rows, &partials, buckets, epoch_length);
-                // Its partials do not have what it sent: the next epoch at the earliest.
-                let sent = counts.iter().any(|&count| count > 0);
-                let sent = sent.then(|| Ticks::from_words([rows[4], rows[5]]).saturating_add(epoch_length));
-                sent.map_or(first, |sent| first.min(sent))
-            }
-        };
+        let (mut earliest, mut events) = (Ticks::NEVER, 0);
+        for partial in partials.chunks_exact(4) {
+            earliest = earliest.min(Ticks::from_words([partial[0], partial[1]]));
+            events += u64::from(partial[2]);
+        }
         let failure = control[FAILURE + 1 - parity as usize];
         Ok(PartReport { earliest, events, failure, needed: needed(&control), mails })
     }
