@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Context, Digest, Entity, HybridError, Options};
-use crate::pdes::{self, Call, Event, Functions, MakeFunctions, Model, RunConstants};
+use crate::pdes::{self, Call, Event, Functions, LpEvent, MakeFunctions, Model, RunConstants};
 
 /// An LP of a model of [`pdes`]. Its WGSL runs on all cores and ranks, as
 /// [`CpuSimulation`](crate::pdes::CpuSimulation) runs it, to the same fingerprint as there and on
@@ -99,7 +99,7 @@ where
             context.fail(kind.to_string());
         }
         context.scratch = Some(functions);
-        for (to, event) in sent {
+        for LpEvent { lp: to, event } in sent {
             context.send(to, event.time, event.payload);
         }
     }

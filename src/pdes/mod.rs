@@ -57,6 +57,8 @@ mod sequential;
 pub use checkpoint::{Autosave, Checkpoint, CheckpointError, SavedRun};
 pub use contract::capacity::Capacity;
 pub use contract::error::{Fault, FaultKind, SimulationError};
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use contract::event::LpEvent;
 pub use contract::event::{Event, Payload};
 pub use contract::fingerprint::Fingerprint;
 pub use contract::line::Line;

@@ -160,13 +160,14 @@ impl sealed::Space for Grid {
 
     fn each_move(&self, move_map: &Vec<u8>, place: u32, mut to: impl FnMut(u32, u32)) {
         let index = sealed::Space::index(self, place);
-        let allowed = move_map[index];
-        for (direction, &(dx, dy)) in grid::DIRECTIONS.iter().enumerate() {
-            if allowed >> direction & 1 == 1 {
-                let next = place.wrapping_add_signed(dx + dy * 0x1_0000);
-                let terrain = u32::from(self.terrain()[sealed::Space::index(self, next)]);
-                to(next, self.moves().of(direction) * terrain);
-            }
+        let mut allowed = move_map[index];
+        while allowed != 0 {
+            let direction = allowed.trailing_zeros() as usize;
+            allowed &= allowed - 1;
+            let (dx, dy) = grid::DIRECTIONS[direction];
+            let next = place.wrapping_add_signed(dx + dy * 0x1_0000);
+            let terrain = u32::from(self.terrain()[sealed::Space::index(self, next)]);
+            to(next, self.moves().of(direction) * terrain);
         }
     }
 

@@ -56,6 +56,15 @@ unsafe impl<P: Payload> bytemuck::Zeroable for Event<P> {}
 // patterns are valid for both fields.
 unsafe impl<P: Payload> Pod for Event<P> {}
 
+/// An event and the LP that gets it, as the CPU engines pass them on: as a whole, because a copy of
+/// 16 bytes waits for parts that were just written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct LpEvent<P> {
+    pub(crate) event: Event<P>,
+    pub(crate) lp: u32,
+}
+
 impl<P: Payload> Event<P> {
     /// The words of the event in kernels: time (low, high), payload.
     pub fn words(&self) -> impl Iterator<Item = u32> {

@@ -2,7 +2,7 @@
 
 use crate::random::Mix;
 
-use super::event::{Event, Payload};
+use super::event::{Event, LpEvent, Payload};
 
 shared! {
     "pdes/results/fingerprint.wgsl":
@@ -23,21 +23,21 @@ pub struct Fingerprint(pub u64);
 impl Fingerprint {
     /// Adds events and their LPs, eight at a time: the words of one hash depend on each other, and
     /// eight hashes are independent.
-    pub(crate) fn executed<P: Payload>(&mut self, events: &[(u32, Event<P>)]) {
+    pub(crate) fn executed<P: Payload>(&mut self, events: &[LpEvent<P>]) {
         let (eights, rest) = events.as_chunks::<8>();
         for events in eights {
-            let mut hashes = events.map(|(lp, event)| {
+            let mut hashes = events.map(|LpEvent { event, lp }| {
                 let [low, high] = event.time.to_words();
                 Mix::of(EXECUTED).word(lp).word(low).word(high)
             });
             for word in 0..size_of::<P>() / 4 {
-                for (hash, (_, event)) in hashes.iter_mut().zip(events) {
+                for (hash, LpEvent { event, .. }) in hashes.iter_mut().zip(events) {
                     *hash = hash.word(event.payload.words()[word]);
                 }
             }
             self.0 = hashes.iter().fold(self.0, |sum, hash| sum.wrapping_add(hash.end()));
         }
-        for (lp, event) in rest {
+        for LpEvent { event, lp } in rest {
             self.add_event(EXECUTED, *lp, event);
         }
     }

@@ -9,7 +9,7 @@ use crate::statistics::{AnalysisError, Observations};
 use crate::time::Ticks;
 
 use super::capacity::Capacity;
-use super::event::{Event, Payload};
+use super::event::{Event, LpEvent, Payload};
 use super::totals::Totals;
 
 /// A model of logical processes (LPs) that send each other events.
@@ -348,7 +348,7 @@ pub struct Context<'a, P: Payload = [u32; 2]> {
     pub(crate) replica: u32,
     pub(crate) lookahead: Ticks,
     pub(crate) now: Ticks,
-    pub(crate) sent: &'a mut Vec<(u32, Event<P>)>,
+    pub(crate) sent: &'a mut Vec<LpEvent<P>>,
     pub(crate) memory: &'a mut [[u32; 4]],
     pub(crate) memory_full: bool,
 }
@@ -356,7 +356,7 @@ pub struct Context<'a, P: Payload = [u32; 2]> {
 impl<P: Payload> Context<'_, P> {
     /// Sends an event to LP `lp`. WGSL: `schedule`.
     pub fn schedule(&mut self, lp: u32, time: Ticks, payload: P) {
-        self.sent.push((lp, Event { time, payload }));
+        self.sent.push(LpEvent { event: Event { time, payload }, lp });
     }
 
     /// The random stream of this event. WGSL: `draw` and the functions with names that begin with

@@ -22,6 +22,7 @@ use crate::pdes::checkpoint::{
 };
 use crate::pdes::contract::bounds::{budget, epoch_length};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
+use crate::pdes::contract::event::LpEvent;
 use crate::pdes::contract::limits::{check_lps, check_time};
 use crate::pdes::contract::output::Columns;
 use crate::pdes::contract::simulation_run::{RunUntil, SimulationRun};
@@ -37,20 +38,31 @@ shared! {
     const ROUNDS: u32;
 }
 
-/// An LP's last window in which it executed events.
+/// What an LP executed. (All that an event changes except the state: half a cache line.)
 #[derive(Debug, Clone, Copy, Default)]
-struct LastWindow {
+#[repr(align(32))]
+struct LpProgress {
+    /// All its events.
+    executed: u64,
+    /// The last window in which it executed events, and their number.
     window: u64,
-    events: u32,
-    /// The time of its first event in that window.
-    begin: Ticks,
-    /// Whether its budget ended before the events at that time.
+    events: u16,
+    /// Whether its budget ended before the events at `begin`.
     was_stalled: bool,
     /// Whether one of its events failed: then the LP executes nothing more.
     failed: bool,
     /// The number of consecutive windows, up to this one, in which it used its budget and did not
     /// complete one time.
     stalled: u32,
+    /// The time of its first event in that window.
+    begin: Ticks,
+}
+
+impl LpProgress {
+    /// That of an LP with this number of events before.
+    fn after(executed: u64) -> Self {
+        Self { executed, ..Self::default() }
+    }
 }
 
 /// The number of events and windows after which a run reads the clock.
@@ -91,23 +103,23 @@ pub struct CpuSimulation<'m, M: Model> {
     states: Vec<M::State>,
     /// LP by LP.
     memory: Vec<[u32; 4]>,
-    executed: Vec<u64>,
     pending: EventList<M::Payload>,
     events: u64,
     windows: u64,
     /// The fingerprint of the executed events, except those in `recent`.
     fingerprint: Fingerprint,
     /// Fewer than [`RECENT`] events.
-    recent: Vec<(u32, Event<M::Payload>)>,
+    recent: Vec<LpEvent<M::Payload>>,
     fault: Option<Fault>,
     /// By LP.
-    turns: Vec<LastWindow>,
+    turns: Vec<LpProgress>,
     /// The history of its runs.
     course: RunHistory,
     /// Events that the current window sent to other LPs, which hold them from the next window on.
-    mail: Vec<(u32, Event<M::Payload>)>,
+    /// With a lookahead they are beyond the window, and pending at once.
+    mail: Vec<LpEvent<M::Payload>>,
     /// Memory for the events that one event sends; empty between events.
-    sent: Vec<(u32, Event<M::Payload>)>,
+    sent: Vec<LpEvent<M::Payload>>,
     /// The time of the first event of the last window, and the number of consecutive windows that
     /// began at that time.
     rounds: (Ticks, u32),
@@ -193,7 +205,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
         Ok(Self {
             states: checkpoint.states(&all),
             memory: checkpoint.memory(&all),
-            executed: checkpoint.executed(all.clone()).collect(),
+            turns: checkpoint.executed(all.clone()).map(LpProgress::after).collect(),
             pending: lps.zip(checkpoint.events(all)).collect(),
             events: progress.events,
             windows: progress.windows,
@@ -209,7 +221,8 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
     /// A [`Fault`] of the run.
     pub fn checkpoint(&self) -> Result<Checkpoint, SimulationError> {
         self.faultless()?;
-        let (all, executed) = (0..self.model.lps(), (&self.executed[..], self.of_executed().0));
+        let executed: Vec<_> = self.turns.iter().map(|turn| turn.executed).collect();
+        let (all, executed) = (0..self.model.lps(), (&executed[..], self.of_executed().0));
         let contents = Contents::of(all.clone(), &self.states, &self.memory, executed, &self.pending());
         let reported = RunHeader {
             identity: &Identity::of(self.model),
@@ -233,7 +246,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
         let constants = RunConstants { seed, replica, lps, lookahead: model.lookahead() };
         let functions = make_functions(model, constants);
         let values = functions.state_values();
-        let row = values * size_of::<M::State>() + size_of::<u64>() + size_of::<LastWindow>();
+        let row = values * size_of::<M::State>() + size_of::<LpProgress>();
         let bytes = u64::from(lps).saturating_mul(row as u64 + 16 * u64::from(model.memory_rows()));
         if !fits_host(bytes) {
             return Err(SimulationError::HostMemory { lps, bytes });
@@ -247,14 +260,13 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
             constants,
             states: vec![M::State::zeroed(); lps as usize * values],
             memory: vec![[0; 4]; lps as usize * model.memory_rows() as usize],
-            executed: vec![0; lps as usize],
             pending: EventList::new(),
             events: 0,
             windows: 0,
             fingerprint: Fingerprint::default(),
             recent: Vec::with_capacity(RECENT),
             fault: None,
-            turns: vec![LastWindow::default(); lps as usize],
+            turns: vec![LpProgress::default(); lps as usize],
             course: RunHistory::BEGUN,
             mail: Vec::new(),
             sent: Vec::new(),
@@ -345,7 +357,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
                 self.take_from_aside(budget);
                 break;
             }
-            let [(lp, event)] = self.mail[..] else { break };
+            let [sent @ LpEvent { event, lp }] = self.mail[..] else { break };
             let alone = event.time < until && self.pending.first().is_none_or(|first| first >= until);
             if !alone || self.fault.is_some() || self.events >= most || self.rounds.1 >= ROUNDS {
                 break;
@@ -353,31 +365,32 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
             self.mail.clear();
             self.begin_window(event.time);
             self.turn(lp, event.time).events = 1;
-            self.execute(lp, event);
+            self.execute(sent);
         }
         self.deliver();
     }
 
     /// The record of an LP in this window, in which it has an event at `time`.
-    fn turn(&mut self, lp: u32, time: Ticks) -> &mut LastWindow {
+    fn turn(&mut self, lp: u32, time: Ticks) -> &mut LpProgress {
         let turn = &mut self.turns[lp as usize];
         if turn.window != self.windows {
             let stalled = if turn.was_stalled { turn.stalled } else { 0 };
-            *turn = LastWindow { window: self.windows, begin: time, stalled, ..LastWindow::default() };
+            *turn =
+                LpProgress { window: self.windows, begin: time, stalled, ..LpProgress::after(turn.executed) };
         }
         turn
     }
 
     /// Executes the events of a window, and puts those beyond the budgets aside.
     fn events_of_window(&mut self, until: Ticks, budget: u32) {
-        while let Some((lp, event)) = self.pending.pop_before(until) {
+        while let Some(held @ LpEvent { event, lp }) = self.pending.pop_before(until) {
             let turn = self.turn(lp, event.time);
             if turn.failed {
                 continue;
             }
-            if turn.events < budget {
+            if u32::from(turn.events) < budget {
                 turn.events += 1;
-                self.execute(lp, event);
+                self.execute(held);
                 continue;
             }
             self.aside.entry(lp).or_default().push(Reverse(event));
@@ -390,7 +403,7 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
         let mut stuck = Vec::new();
         for (&lp, aside) in &self.aside {
             let turn = &mut self.turns[lp as usize];
-            if turn.window != self.windows || turn.failed || turn.events < budget {
+            if turn.window != self.windows || turn.failed || u32::from(turn.events) < budget {
                 continue;
             }
             // Here `aside` has all its events before `until` that this window did not execute.
@@ -403,26 +416,27 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
         stuck.into_iter().for_each(|lp| self.fail(FaultKind::Stuck, lp));
         for (&lp, aside) in &mut self.aside {
             let next = (0..budget).map_while(|_| aside.pop());
-            next.for_each(|Reverse(event)| self.pending.push(lp, event));
+            next.for_each(|Reverse(event)| self.pending.push(LpEvent { event, lp }));
         }
         self.aside.retain(|_, aside| !aside.is_empty());
     }
 
     /// Delivers the sent events.
     fn deliver(&mut self) {
-        self.mail.drain(..).for_each(|(lp, event)| self.pending.push(lp, event));
+        self.mail.drain(..).for_each(|event| self.pending.push(event));
     }
 
-    fn execute(&mut self, lp: u32, event: Event<M::Payload>) {
+    fn execute(&mut self, held: LpEvent<M::Payload>) {
+        let LpEvent { ref event, lp } = held;
         self.events += 1;
-        self.executed[lp as usize] += 1;
-        self.recent.push((lp, event));
+        self.turns[lp as usize].executed += 1;
+        self.recent.push(held);
         if self.recent.len() == RECENT {
             self.fingerprint.executed(&self.recent);
             self.recent.clear();
         }
         let model = self.model;
-        self.call(lp, event.time, |functions, call, state| functions.handle(model, call, &event, state));
+        self.call(lp, event.time, |functions, call, state| functions.handle(model, call, event, state));
     }
 
     /// The states, by LP. (For [`Word`](crate::gpu::Word)s: all words of an LP, then those of the
@@ -538,17 +552,18 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
         let (rows, values) = (self.model.memory_rows() as usize, self.values);
         let mut sent = std::mem::take(&mut self.sent);
         let memory = &mut self.memory[lp as usize * rows..][..rows];
-        let number = self.executed[lp as usize];
+        let number = self.turns[lp as usize].executed;
         let mut call = Call { lp, number, now, memory, sent: &mut sent, fault: None };
         function(&mut *self.functions, &mut call, &mut self.states[lp as usize * values..][..values]);
         if let Some(kind) = call.fault {
             self.fail(kind, lp);
         }
-        for (destination, event) in sent.drain(..) {
-            // The lookahead does not apply before the first window.
-            let least =
-                if self.windows == 0 { Ticks::ZERO } else { now.saturating_add(self.model.lookahead()) };
-            if destination >= self.model.lps() {
+        let RunConstants { lookahead, lps, .. } = self.constants;
+        // The lookahead does not apply before the first window.
+        let least = if self.windows == 0 { Ticks::ZERO } else { now.saturating_add(lookahead) };
+        for sent in sent.drain(..) {
+            let LpEvent { event, lp: destination } = sent;
+            if destination >= lps {
                 self.fail(FaultKind::Destination, lp);
             } else if event.time == Ticks::NEVER {
                 self.fail(FaultKind::TimeOverflow, lp);
@@ -556,10 +571,10 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
                 self.fail(FaultKind::Past, lp);
             } else if destination != lp && event.time < least {
                 self.fail(FaultKind::Lookahead, lp);
-            } else if destination == lp {
-                self.pending.push(destination, event);
+            } else if destination == lp || lookahead > Ticks::ZERO {
+                self.pending.push(sent);
             } else {
-                self.mail.push((destination, event));
+                self.mail.push(sent);
             }
         }
         self.sent = sent;

@@ -1,35 +1,38 @@
-//! The pending events of the sequential engine: a binary heap of the next events, and a list of the
-//! others.
+//! The pending events of the sequential engine: a binary heap of the first events, buckets of the
+//! next ones by time, and a list of the others.
 //!
-//! In one heap of half a million events nearly every step down misses the caches. So the heap holds
-//! only the events before a *border*. When it is empty, the border advances past an eighth of the
-//! others. The order of the events is the same.
+//! A heap of many events mispredicts and misses caches at each step down. So the heap holds only
+//! the events before a *border*. When it is empty, the next bucket becomes the heap; after the last
+//! bucket, the first half of the others enters new buckets. A short list is one heap. The order of
+//! the events is the same.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::time::Ticks;
 
+use crate::pdes::contract::event::LpEvent;
 use crate::pdes::{Event, Payload};
 
-/// The border advances past one in this many of the events beyond it. Each event is inspected about
-/// as often before it enters the heap.
-const SHARE: usize = 8;
+/// A list of up to this many events is one heap. It is parted beyond, and joined again below an
+/// eighth.
+const MOST_IN_HEAP: usize = 128;
 
-/// The border advances past at least this number of events, if there are as many: a heap of them
-/// fits a cache.
-const LEAST: usize = 4096;
+/// The expected number of events of a bucket.
+const PER_BUCKET: usize = 4;
 
-/// An event and the LP that holds it. The first event is the greatest, as a max-heap requires.
+/// The times of about this many events decide how far the buckets reach.
+const SAMPLE: usize = 32;
+
+/// The first event is the greatest, as a max-heap requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct HeldEvent<P> {
-    event: Event<P>,
-    lp: u32,
-}
+#[repr(transparent)]
+struct HeldEvent<P>(LpEvent<P>);
 
 impl<P: Payload> Ord for HeldEvent<P> {
     fn cmp(&self, other: &Self) -> Ordering {
-        (&other.event, other.lp).cmp(&(&self.event, self.lp))
+        let (HeldEvent(this), HeldEvent(other)) = (self, other);
+        (&other.event, other.lp).cmp(&(&this.event, this.lp))
     }
 }
 
@@ -41,8 +44,8 @@ impl<P: Payload> PartialOrd for HeldEvent<P> {
     // The heap compares with `le`. Times alone nearly always decide, and comparing them needs no
     // branch that a CPU might mispredict.
     fn le(&self, other: &Self) -> bool {
-        match self.event.time == other.event.time {
-            false => self.event.time > other.event.time,
+        match self.0.event.time == other.0.event.time {
+            false => self.0.event.time > other.0.event.time,
             true => self.cmp(other) != Ordering::Greater,
         }
     }
@@ -51,78 +54,147 @@ impl<P: Payload> PartialOrd for HeldEvent<P> {
 /// All pending events.
 #[derive(Debug)]
 pub(in crate::pdes) struct EventList<P> {
-    /// The events before the border; all events if `far` is empty.
+    /// The events before the border. Empty only if the list is.
     near: BinaryHeap<HeldEvent<P>>,
-    /// The events from the border on, unordered. Empty if `near` is empty.
-    far: Vec<HeldEvent<P>>,
     border: Ticks,
+    /// The events from the border to `end`, by time. The first `next` are behind the border, and
+    /// those from `used` on are unused: both are empty.
+    buckets: Vec<Vec<HeldEvent<P>>>,
+    next: usize,
+    used: usize,
+    /// The first time of the first bucket; a bucket is as long as 2 to the power of `shift` ticks.
+    start: Ticks,
+    shift: u32,
+    /// The events from `end` on, unordered.
+    far: Vec<HeldEvent<P>>,
+    end: Ticks,
 }
 
 impl<P: Payload> EventList<P> {
     pub(in crate::pdes) fn new() -> Self {
-        Self { near: BinaryHeap::new(), far: Vec::new(), border: Ticks::ZERO }
+        Self {
+            near: BinaryHeap::new(),
+            border: Ticks::NEVER,
+            buckets: Vec::new(),
+            next: 0,
+            used: 0,
+            start: Ticks::ZERO,
+            shift: 0,
+            far: Vec::new(),
+            end: Ticks::NEVER,
+        }
     }
 
     /// Inserts an event with a time before [`Ticks::NEVER`].
-    pub(in crate::pdes) fn push(&mut self, lp: u32, event: Event<P>) {
-        if self.near.is_empty() {
-            self.border = after(event.time);
+    #[inline]
+    pub(in crate::pdes) fn push(&mut self, event: LpEvent<P>) {
+        let (held, time) = (HeldEvent(event), event.event.time);
+        if time < self.border {
+            self.near.push(held);
+            if self.near.len() > MOST_IN_HEAP && self.border == Ticks::NEVER {
+                self.far = std::mem::take(&mut self.near).into_vec();
+                self.refill();
+            }
+        } else if time < self.end {
+            let bucket = self.bucket(time);
+            self.buckets[bucket].push(held);
+        } else {
+            self.far.push(held);
         }
-        let held = HeldEvent { event, lp };
-        match event.time < self.border {
-            true => self.near.push(held),
-            false => self.far.push(held),
-        }
+    }
+
+    /// The bucket of a time from `start` until `end`.
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer buckets than events")]
+    fn bucket(&self, time: Ticks) -> usize {
+        ((time.get() - self.start.get()) >> self.shift) as usize
     }
 
     /// The time of the first event; `None` if no event is pending.
     pub(in crate::pdes) fn first(&self) -> Option<Ticks> {
-        self.near.peek().map(|held| held.event.time)
+        self.near.peek().map(|held| held.0.event.time)
     }
 
     /// Removes the first event if it is before `until`.
-    pub(in crate::pdes) fn pop_before(&mut self, until: Ticks) -> Option<(u32, Event<P>)> {
+    #[inline]
+    pub(in crate::pdes) fn pop_before(&mut self, until: Ticks) -> Option<LpEvent<P>> {
         self.first().filter(|first| *first < until)?;
-        let HeldEvent { event, lp } = self.near.pop()?;
-        if self.near.is_empty() && !self.far.is_empty() {
-            self.advance();
+        let HeldEvent(event) = self.near.pop()?;
+        if self.near.is_empty() {
+            self.refill();
         }
-        Some((lp, event))
+        Some(event)
     }
 
     /// All events, unordered.
     pub(in crate::pdes) fn iter(&self) -> impl Iterator<Item = (u32, Event<P>)> {
-        self.near.iter().chain(&self.far).map(|held| (held.lp, held.event))
+        let buckets = self.buckets.iter().flatten();
+        self.near.iter().chain(buckets).chain(&self.far).map(|HeldEvent(held)| (held.lp, held.event))
     }
 
-    /// Advances the border past at least one of the events beyond it.
-    fn advance(&mut self) {
-        let time = |held: &HeldEvent<P>| held.event.time;
-        let many = (self.far.len() / SHARE).max(LEAST).min(self.far.len() - 1);
-        // The times before that index are no later than this one, and the times after it no
-        // earlier.
-        let last = time(self.far.select_nth_unstable_by_key(many, time).1);
-        let first = self.far[..=many].iter().map(time).min().unwrap_or(last);
-        // Includes all events at the last time if the list ends there, or if there is only one
-        // time.
-        let whole = many + 1 == self.far.len() || first == last;
-        let border = if whole { after(last) } else { last };
-        self.near = self.far.extract_if(.., |held| time(held) < border).collect::<Vec<_>>().into();
-        self.border = border;
+    /// Moves the next events into the empty heap.
+    fn refill(&mut self) {
+        loop {
+            while self.next < self.used {
+                let bucket = &mut self.buckets[self.next];
+                self.next += 1;
+                if !bucket.is_empty() {
+                    let empty = std::mem::take(&mut self.near).into_vec();
+                    self.near = std::mem::replace(bucket, empty).into();
+                    self.border = self.begin(self.next).min(self.end);
+                    return;
+                }
+            }
+            if self.far.len() <= MOST_IN_HEAP / 8 {
+                self.near.extend(self.far.drain(..));
+                (self.border, self.end) = (Ticks::NEVER, Ticks::NEVER);
+                return;
+            }
+            self.fill_buckets();
+        }
+    }
+
+    /// When a bucket begins.
+    fn begin(&self, bucket: usize) -> Ticks {
+        let ticks = u128::from(self.start.get()) + ((bucket as u128) << self.shift);
+        u64::try_from(ticks).map_or(Ticks::NEVER, Ticks::new)
+    }
+
+    /// Moves about half of the events of `far`, the first ones, into the empty buckets.
+    fn fill_buckets(&mut self) {
+        let time = |held: &HeldEvent<P>| held.0.event.time;
+        let mut sample: Vec<_> = self.far.iter().step_by(self.far.len().div_ceil(SAMPLE)).map(time).collect();
+        sample.sort_unstable();
+        let last = sample[sample.len() / 2];
+        self.start = self.far.iter().map(time).min().expect("there are events");
+        let ticks = last.get() - self.start.get();
+        let most = (self.far.len() / (2 * PER_BUCKET)).next_power_of_two();
+        self.shift = (u64::BITS - ticks.leading_zeros()).saturating_sub(most.ilog2());
+        self.used = self.bucket(last) + 1;
+        self.next = 0;
+        self.end = self.begin(self.used);
+        if self.buckets.len() < self.used {
+            self.buckets.resize_with(self.used, Vec::new);
+        }
+        let mut at = 0;
+        while at < self.far.len() {
+            let held = self.far[at];
+            if time(&held) < self.end {
+                let bucket = self.bucket(time(&held));
+                self.buckets[bucket].push(held);
+                self.far.swap_remove(at);
+            } else {
+                at += 1;
+            }
+        }
     }
 }
 
 impl<P: Payload> FromIterator<(u32, Event<P>)> for EventList<P> {
     fn from_iter<I: IntoIterator<Item = (u32, Event<P>)>>(all: I) -> Self {
         let mut list = Self::new();
-        all.into_iter().for_each(|(lp, event)| list.push(lp, event));
+        all.into_iter().for_each(|(lp, event)| list.push(LpEvent { event, lp }));
         list
     }
-}
-
-/// The tick after a time.
-fn after(time: Ticks) -> Ticks {
-    time.saturating_add(Ticks::new(1))
 }
 
 #[cfg(test)]
@@ -164,7 +236,7 @@ mod tests {
                         let event = Event { time, payload: [word % 3, word % 2] };
                         // Two events that are equal in all fields are interchangeable.
                         if set.insert((event, word % 7)) {
-                            list.push(word % 7, event);
+                            list.push(LpEvent { event, lp: word % 7 });
                         }
                     },
                     Step::Pop(count, span) => {
@@ -172,7 +244,7 @@ mod tests {
                         for _ in 0..count {
                             let expected = set.first().copied().filter(|(event, _)| event.time < until);
                             prop_assert_eq!(list.first(), set.first().map(|(event, _)| event.time));
-                            prop_assert_eq!(list.pop_before(until), expected.map(|(event, lp)| (lp, event)));
+                            prop_assert_eq!(list.pop_before(until), expected.map(|(event, lp)| LpEvent { event, lp }));
                             let Some(found) = expected else { break };
                             now = found.0.time.get();
                             set.remove(&found);
@@ -190,9 +262,9 @@ mod tests {
     fn many_events_of_one_time_come_in_order() {
         let event = |number: u32| Event { time: Ticks::new(5), payload: [number, 0] };
         let mut list: EventList<[u32; 2]> = (0..50_000).rev().map(|number| (0, event(number))).collect();
-        list.push(1, Event { time: Ticks::new(9), payload: [0; 2] });
+        list.push(LpEvent { event: Event { time: Ticks::new(9), payload: [0; 2] }, lp: 1 });
         for number in 0..50_000 {
-            assert_eq!(list.pop_before(Ticks::NEVER), Some((0, event(number))));
+            assert_eq!(list.pop_before(Ticks::NEVER), Some(LpEvent { event: event(number), lp: 0 }));
         }
         assert_eq!(list.first(), Some(Ticks::new(9)));
         assert_eq!(list.pop_before(Ticks::new(9)), None);

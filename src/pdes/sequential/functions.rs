@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::time::Ticks;
 
 use crate::pdes::contract::error::FaultKind;
-use crate::pdes::contract::event::{Event, Payload};
+use crate::pdes::contract::event::{Event, LpEvent, Payload};
 use crate::pdes::contract::model::Model;
 
 /// Makes the functions of a model for a run.
@@ -31,7 +31,7 @@ pub(crate) struct Call<'c, P: Payload> {
     /// The rows of the LP.
     pub(crate) memory: &'c mut [[u32; 4]],
     /// Receives the events that the function schedules.
-    pub(crate) sent: &'c mut Vec<(u32, Event<P>)>,
+    pub(crate) sent: &'c mut Vec<LpEvent<P>>,
     /// Set by a function that fails.
     pub(crate) fault: Option<FaultKind>,
 }

@@ -12,6 +12,7 @@ use crate::shaders;
 
 use super::functions::{Call, Functions, MakeFunctions, RunConstants};
 use crate::pdes::contract::error::FaultKind;
+use crate::pdes::contract::event::LpEvent;
 use crate::pdes::device::check;
 use crate::pdes::device::memory::Run;
 use crate::pdes::device::recipes::product;
@@ -286,7 +287,7 @@ impl<P: Payload> NativeFunctions<P> {
             let result = unsafe { self.enter(data, call.memory, entry, &arguments) };
             if result != NATIVE_TROUBLE && self.block.fuel() >= 0 {
                 let sent = self.sent[..result as usize].iter();
-                call.sent.extend(sent.map(|sent| (sent.lp, sent.event)));
+                call.sent.extend(sent.map(|sent| LpEvent { event: sent.event, lp: sent.lp }));
                 return;
             }
             if !self.makes_room(call) {

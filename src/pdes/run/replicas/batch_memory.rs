@@ -38,8 +38,11 @@ pub(super) const TRIAL: Duration = Duration::from_millis(40);
 /// as long as a trial takes plus the preparation of the batch.
 const PATIENCE: u32 = 2;
 
+/// Up to this many teams have large workgroups: each has a processor of a large device to itself.
+const FEW_TEAMS: usize = 128;
+
 impl<M: Model> Driver<'_, M> {
-    fn team(&self) -> Result<BatchMapping, SimulationError> {
+    fn team(&self, jobs: usize) -> Result<BatchMapping, SimulationError> {
         if self.options.sync.windows().is_some_and(|windows| !windows.serves_teams) {
             return Err(SimulationError::TeamSync { sync: self.options.sync });
         }
@@ -49,7 +52,8 @@ impl<M: Model> Driver<'_, M> {
             None => USUAL,
         };
         let lps = self.model().lps();
-        let usual = lps.next_power_of_two().clamp(32, 256);
+        let most = if jobs > FEW_TEAMS { 256 } else { 512 };
+        let usual = lps.next_power_of_two().clamp(32, most);
         let group_size = self.options.group_size.unwrap_or_else(|| group_size_at_most(self.gpu, usual));
         Ok(BatchMapping::Team { group_size, queue })
     }
@@ -130,7 +134,7 @@ impl<M: Model> Driver<'_, M> {
         let crowd = match (mapping, self.local_team(jobs)) {
             (Mapping::Thread, _) => self.thread(),
             (_, Some(local)) => local,
-            (_, None) => self.team()?,
+            (_, None) => self.team(jobs)?,
         };
         let recipes =
             Recipes::new(self.model(), crowd, gpu.has(wgpu::Features::SHADER_INT64), plain_group(gpu));
