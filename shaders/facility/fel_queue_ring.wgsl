@@ -3,6 +3,7 @@
 // `rows`. A token that finds its queue full is dropped.
 //
 // import: facility/event_list.wgsl
+// import: gpu/wide.wgsl
 // provides: FACILITY_ROWS, is_source, queue_close, queue_is_empty, queue_open, queue_put
 // provides: queue_take
 // needs: WORD_FIRST_PLACE, WORD_PLACES, WORD_SERVERS, facility_word, now, row, row_of, rows
