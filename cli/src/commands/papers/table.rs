@@ -369,8 +369,8 @@ pub(super) const EXPERIMENTS: [Experiment; 33] = [
     Experiment {
         name: "chapuis-1",
         paper: Paper::Chapuis,
-        figure: "Fig. 1, Algorithm 2",
-        title: "Activity study: calls that overlap with events",
+        figure: "Fig. 1",
+        title: "Activity study: calls that overlap with events (Algorithm 2)",
         axes: axes("calls in a group", "seconds", [Twos, Tens], 1),
         run: Run::By(chapuis::figure_1),
         verdict: "The paper has a diagram and no measurement of overlap. Results are the same with overlap and \
