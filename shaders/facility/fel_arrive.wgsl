@@ -8,7 +8,7 @@
 // import: gpu/reduce.wgsl
 // provides: Reduced, WORD_FIRST_PLACE, WORD_PLACES, WORD_SERVERS, facility_word, merge, now, row
 // provides: row_of, rows
-// needs: FACILITY_ROWS, is_source, queue_close, queue_is_empty, queue_open, queue_put, queue_take
+// needs: FACILITY_ROWS, fifo_close, fifo_is_empty, fifo_open, fifo_put, fifo_take, is_source
 //
 // bounds: indices as in event_list.wgsl; `NONE` sources are skipped. `next.token` is a token that a
 // source released. It is never NONE: the same dispatch counted the arrivals, and sources differ, so
@@ -95,8 +95,8 @@ fn serve(server: u32, token: u32, arrived: vec2<u32>) {
 fn serve_next(server: u32) {
     if is_source() {
         serve(server, row.z + 1u, now);
-    } else if !queue_is_empty() {
-        let held = queue_take();
+    } else if !fifo_is_empty() {
+        let held = fifo_take();
         serve(server, held.x, held.zw);
     }
 }
@@ -104,14 +104,14 @@ fn serve_next(server: u32) {
 fn open_facility() {
     row = rows[row_of(0u)];
     sums = rows[row_of(1u)];
-    queue_open();
+    fifo_open();
 }
 
 // Writes the facility's rows. Returns its earliest departure.
 fn close_facility() -> vec2<u32> {
     rows[row_of(0u)] = row;
     rows[row_of(1u)] = sums;
-    queue_close();
+    fifo_close();
     var least = TIME_NEVER;
     for (var server = 0u; server < SERVERS; server += 1u) {
         least = time_min(least, times[slot_of(facility, server)]);
@@ -186,7 +186,7 @@ fn take_arrivals(hit: bool) -> vec2<u32> {
         }
         // Bound: the servers.
         while idle < count && any(times[slot_of(facility, idle)] != TIME_NEVER) { idle += 1u; }
-        if idle < count { serve(idle, next.token, now); } else { queue_put(next.token); }
+        if idle < count { serve(idle, next.token, now); } else { fifo_put(next.token); }
         last = next;
     }
     return close_facility();

@@ -2,8 +2,7 @@
 // bound. `row.x` and `row.y` are the first and the last token; each token has one row in `rows`.
 //
 // import: facility/event_list.wgsl
-// provides: FACILITY_ROWS, is_source, queue_close, queue_is_empty, queue_open, queue_put
-// provides: queue_take
+// provides: FACILITY_ROWS, fifo_close, fifo_is_empty, fifo_open, fifo_put, fifo_take, is_source
 // needs: now, row, rows
 //
 // bounds: a token is in one queue, in one service, or in flight; `row.x` is a token where the queue
@@ -17,20 +16,20 @@ fn token_row(token: u32) -> u32 {
 }
 
 fn is_source() -> bool { return false; }
-fn queue_open() {}
-fn queue_close() {}
+fn fifo_open() {}
+fn fifo_close() {}
 
-fn queue_is_empty() -> bool { return row.x == NONE; }
+fn fifo_is_empty() -> bool { return row.x == NONE; }
 
 // Queues a token that arrives now.
-fn queue_put(token: u32) {
+fn fifo_put(token: u32) {
     if row.x == NONE { row.x = token; } else { rows[token_row(row.y)].x = token; }
     row.y = token;
     rows[token_row(token)] = vec4<u32>(NONE, 0u, now);
 }
 
 // Takes the first token: the token, a word, and the time of its arrival.
-fn queue_take() -> vec4<u32> {
+fn fifo_take() -> vec4<u32> {
     let token = row.x;
     let held = rows[token_row(token)];
     row.x = held.x;

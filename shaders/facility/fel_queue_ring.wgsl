@@ -4,12 +4,11 @@
 //
 // import: facility/event_list.wgsl
 // import: gpu/wide.wgsl
-// provides: FACILITY_ROWS, is_source, queue_close, queue_is_empty, queue_open, queue_put
-// provides: queue_take
+// provides: FACILITY_ROWS, fifo_close, fifo_is_empty, fifo_open, fifo_put, fifo_take, is_source
 // needs: WORD_FIRST_PLACE, WORD_PLACES, WORD_SERVERS, facility_word, now, row, row_of, rows
 //
 // bounds: the places of a facility follow each other in `rows`; they wrap at their number `room`.
-// `queue_take` is called where the queue is not empty.
+// `fifo_take` is called where the queue is not empty.
 
 const FACILITY_ROWS = 3u;
 // The number of places of a facility that mints tokens instead of serving them.
@@ -27,20 +26,20 @@ fn place_row(place: u32) -> u32 {
 
 fn is_source() -> bool { return places == SOURCE; }
 
-fn queue_open() {
+fn fifo_open() {
     places = facility_word(WORD_PLACES);
     room = places + facility_word(WORD_SERVERS);
     dropped = rows[row_of(2u)].xy;
 }
 
-fn queue_close() {
+fn fifo_close() {
     rows[row_of(2u)] = vec4<u32>(dropped, 0u, 0u);
 }
 
-fn queue_is_empty() -> bool { return row.y == 0u; }
+fn fifo_is_empty() -> bool { return row.y == 0u; }
 
 // Queues a token that arrives now, or drops it.
-fn queue_put(token: u32) {
+fn fifo_put(token: u32) {
     if row.y >= places {
         dropped = wide_add(dropped, vec2<u32>(1u, 0u));
         return;
@@ -53,7 +52,7 @@ fn queue_put(token: u32) {
 }
 
 // Takes the first token: the token, a word, and the time of its arrival.
-fn queue_take() -> vec4<u32> {
+fn fifo_take() -> vec4<u32> {
     let held = rows[place_row(row.x)];
     row.x += 1u;
     if row.x >= room { row.x = 0u; }
