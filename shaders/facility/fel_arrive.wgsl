@@ -1,28 +1,31 @@
 // Steps 4, 5 and 2 of an iteration (facility/event_list.wgsl): facilities take the tokens released
-// to them. An invocation serves a facility and writes only that facility's row, place in the FEL
-// and queued tokens.
+// to them. An invocation serves a facility and writes only that facility's rows, places in the FEL
+// and queue.
 //
 // import: facility/event_list.wgsl
 // import: random/distributions.wgsl
 // import: random/mix.wgsl
 // import: gpu/reduce.wgsl
-// provides: Reduced, merge
+// provides: Reduced, WORD_FIRST_PLACE, WORD_PLACES, WORD_SERVERS, facility_word, merge, now, row
+// provides: row_of, rows
+// needs: FACILITY_ROWS, fifo_close, fifo_is_empty, fifo_open, fifo_put, fifo_take, is_source
 //
 // bounds: indices as in event_list.wgsl; `NONE` sources are skipped. `next.token` is a token that a
 // source released. It is never NONE: the same dispatch counted the arrivals, and sources differ, so
-// no two arrivals are equal in the order. Loops count to tiles, sources and arrivals. The divisor
-// is the interval, if it is above 0.
+// no two arrivals are equal in the order. Loops count to tiles, sources, servers and arrivals. The
+// divisor is the interval, if it is above 0.
 
 // By parity: the earliest time in ticks since the clock; FAR for that many or more, NEVER for no
 // event.
 @group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;
 // By facility, then by workgroup: the low word of the last iteration that released a token to it.
 @group(0) @binding(6) var<storage, read> hits: array<u32>;
-// Rows of a word per facility: `sources` that send to it, or NONE; `targets`, equally likely; the
-// number of targets; the mean time of service in ticks.
+// Lines of a word per facility: `sources` that send to it, or NONE; `targets`, equally likely; then
+// the lines WORD_.
 @group(0) @binding(7) var<storage, read> graph: array<u32>;
-// By facility two rows: first and last queued token, services begun (2); times of service (2) and
-// waiting (2). Then by token: next in its queue, unused, arrival at its facility (2).
+// By facility FACILITY_ROWS rows: two words of the queue, services begun (2); times of service (2)
+// and waiting (2); with a bound also tokens dropped (2). Then by token or by place of a queue: the
+// next token or the token, unused, arrival at the facility (2).
 @group(0) @binding(8) var<storage, read_write> rows: array<vec4<u32>>;
 
 // Separates the hash that orders tokens arriving at one time from other hashes.
@@ -39,15 +42,26 @@ var<private> now: vec2<u32>;
 var<private> iteration: vec2<u32>;
 var<private> row: vec4<u32>;
 var<private> sums: vec4<u32>;
-var<private> departure: vec2<u32>;
 
 fn word(line: u32) -> u32 {
     return graph[line * params.facilities + facility];
 }
 
-// The row of a token in `rows`.
-fn token_row(token: u32) -> u32 {
-    return 2u * params.facilities + token;
+// The lines after those of sources and targets: the number of targets; the mean time of service in
+// ticks; the number of servers; with a bound also the first place of the queue, and their number.
+const WORD_TARGETS = 0u;
+const WORD_MEAN = 1u;
+const WORD_SERVERS = 2u;
+const WORD_FIRST_PLACE = 3u;
+const WORD_PLACES = 4u;
+
+fn facility_word(which: u32) -> u32 {
+    return word(params.sources + params.targets + which);
+}
+
+// A row of the facility in `rows`.
+fn row_of(which: u32) -> u32 {
+    return FACILITY_ROWS * facility + which;
 }
 
 // A time in whole intervals: the nearest one, or the later of two, after `now`, which is a whole
@@ -61,95 +75,121 @@ fn rounded(service: u32) -> vec2<u32> {
 }
 
 // Begins a service of a token that has arrived at a time.
-fn serve(token: u32, arrived: vec2<u32>) {
+fn serve(server: u32, token: u32, arrived: vec2<u32>) {
     let number = wide_add(row.zw, vec2<u32>(1u, 0u));
     stream_open(params.seed, facility, number);
-    let mean = word(params.sources + params.targets + 1u);
     // The host rejects means so long that this does not fit.
-    let service = draw_exponential(vec2<u32>(mean, 0u)).x + 1u;
-    let towards = word(params.sources + draw_below(word(params.sources + params.targets)));
-    departure = rounded(service);
+    let service = draw_exponential(vec2<u32>(facility_word(WORD_MEAN), 0u)).x + 1u;
+    let towards = word(params.sources + draw_below(facility_word(WORD_TARGETS)));
+    let departure = rounded(service);
     row = vec4<u32>(row.xy, number);
     let busy = wide_add(sums.xy, wide_subtract(departure, now));
     sums = vec4<u32>(busy, wide_add(sums.zw, wide_subtract(now, arrived)));
-    servers[facility] = vec4<u32>(token, towards, time_add(now, vec2<u32>(service, 0u)));
+    let slot = slot_of(facility, server);
+    servers[slot] = vec4<u32>(token, towards, time_add(now, vec2<u32>(service, 0u)));
+    times[slot] = departure;
 }
 
-// Queues a token that arrives now.
-fn wait(token: u32) {
-    if row.x == NONE { row.x = token; } else { rows[token_row(row.y)].x = token; }
-    row.y = token;
-    rows[token_row(token)] = vec4<u32>(NONE, 0u, now);
+// A server that is free serves the first token in the queue. A source mints the next token, named
+// by its number.
+fn serve_next(server: u32) {
+    if is_source() {
+        serve(server, row.z + 1u, now);
+    } else if !fifo_is_empty() {
+        let held = fifo_take();
+        serve(server, held.x, held.zw);
+    }
 }
 
-// Serves the first token in the queue.
-fn serve_next() {
-    let token = row.x;
-    let held = rows[token_row(token)];
-    row.x = held.x;
-    serve(token, held.zw);
+fn open_facility() {
+    row = rows[row_of(0u)];
+    sums = rows[row_of(1u)];
+    fifo_open();
 }
 
-// The order of arrivals: by original time, then by a hash with the seed, then by the source.
+// Writes the facility's rows. Returns its earliest departure.
+fn close_facility() -> vec2<u32> {
+    rows[row_of(0u)] = row;
+    rows[row_of(1u)] = sums;
+    fifo_close();
+    var least = TIME_NEVER;
+    for (var server = 0u; server < SERVERS; server += 1u) {
+        least = time_min(least, times[slot_of(facility, server)]);
+    }
+    return least;
+}
+
+// The order of arrivals: by original time, then by a hash with the seed, then by the server that
+// released the token.
 struct Arrival {
     time: vec2<u32>,
     tie: vec2<u32>,
-    source: u32,
+    slot: u32,
     token: u32,
 }
 
-// Whether a source, which may be NONE, has released a token to the facility in this iteration.
-fn sends(source: u32) -> bool {
-    if source == NONE || any(released[2u * source + 1u].xy != iteration) { return false; }
-    return released[2u * source].y == facility;
+// Whether a server of a source, which may be NONE, has released a token to the facility in this
+// iteration.
+fn sends(source: u32, server: u32) -> bool {
+    if source == NONE { return false; }
+    let slot = slot_of(source, server);
+    if any(released[2u * slot + 1u].xy != iteration) { return false; }
+    return released[2u * slot].y == facility;
 }
 
-fn arrival_of(source: u32) -> Arrival {
-    let held = released[2u * source];
+fn arrival_of(slot: u32) -> Arrival {
+    let held = released[2u * slot];
     var lanes = mix_word(mix_word(mix_start(KIND_TIE), params.seed.x), params.seed.y);
     lanes = mix_word(mix_word(lanes, held.z), held.w);
-    return Arrival(held.zw, mix_end(mix_word(lanes, held.x)), source, held.x);
+    return Arrival(held.zw, mix_end(mix_word(lanes, held.x)), slot, held.x);
 }
 
 fn arrives_before(a: Arrival, b: Arrival) -> bool {
     if any(a.time != b.time) { return time_less(a.time, b.time); }
     if any(a.tie != b.tie) { return wide_less(a.tie, b.tie); }
-    return a.source < b.source;
+    return a.slot < b.slot;
 }
 
-fn take_arrivals(departs: bool, hit: bool) {
-    row = rows[2u * facility];
-    sums = rows[2u * facility + 1u];
-    var idle = departs | all(departure == TIME_NEVER);
-    if departs {
-        departure = TIME_NEVER;
-        // Waiting tokens go first.
-        if row.x != NONE {
-            serve_next();
-            idle = false;
+// Returns the facility's earliest departure.
+fn take_arrivals(hit: bool) -> vec2<u32> {
+    open_facility();
+    let count = facility_word(WORD_SERVERS);
+    // Waiting tokens go first.
+    for (var server = 0u; server < count; server += 1u) {
+        let slot = slot_of(facility, server);
+        if all(times[slot] == now) {
+            times[slot] = TIME_NEVER;
+            serve_next(server);
         }
     }
     var arrivals = 0u;
     if hit {
-        for (var line = 0u; line < params.sources; line += 1u) { arrivals += u32(sends(word(line))); }
+        for (var line = 0u; line < params.sources; line += 1u) {
+            for (var server = 0u; server < SERVERS; server += 1u) {
+                arrivals += u32(sends(word(line), server));
+            }
+        }
     }
     var last = Arrival(TIME_ZERO, vec2<u32>(0u), 0u, 0u);
-    // Bounds: the sources of a facility, each of which releases one token; twice.
+    // The servers before this one are busy.
+    var idle = 0u;
+    // Bounds: the servers of a facility's sources, each of which releases one token; twice.
     for (var taken = 0u; taken < arrivals; taken += 1u) {
         var next = Arrival(TIME_NEVER, vec2<u32>(NONE), NONE, NONE);
         for (var line = 0u; line < params.sources; line += 1u) {
             let source = word(line);
-            if !sends(source) { continue; }
-            let found = arrival_of(source);
-            if ((taken == 0u) | arrives_before(last, found)) & arrives_before(found, next) { next = found; }
+            for (var server = 0u; server < SERVERS; server += 1u) {
+                if !sends(source, server) { continue; }
+                let found = arrival_of(slot_of(source, server));
+                if ((taken == 0u) | arrives_before(last, found)) & arrives_before(found, next) { next = found; }
+            }
         }
-        if idle { serve(next.token, now); } else { wait(next.token); }
-        idle = false;
+        // Bound: the servers.
+        while idle < count && any(times[slot_of(facility, idle)] != TIME_NEVER) { idle += 1u; }
+        if idle < count { serve(idle, next.token, now); } else { fifo_put(next.token); }
         last = next;
     }
-    rows[2u * facility] = row;
-    rows[2u * facility + 1u] = sums;
-    times[facility] = departure;
+    return close_facility();
 }
 
 // The time until the earliest departure, as a word.
@@ -161,7 +201,7 @@ fn key_of(time: vec2<u32>) -> u32 {
 
 // Stores the earliest time of a workgroup's facilities. One invocation calls it.
 fn leave(id: u32, least: vec2<u32>, parity: u32) {
-    times[params.facilities + id] = least;
+    times[SERVERS * params.facilities + id] = least;
     let key = key_of(least);
     if key != KEY_NEVER { atomicMin(&keys[parity], key); }
 }
@@ -195,7 +235,7 @@ fn arrive(
     if lane == 0u {
         let held = control[2u * parity];
         let number = control[2u * parity + 1u].xy;
-        let first = times[params.facilities + id];
+        let first = times[SERVERS * params.facilities + id];
         let hit = hits[params.facilities + id] == number.x;
         now = held.xy;
         let something = hit | all(first == now);
@@ -212,7 +252,10 @@ fn arrive(
     for (var tile = 0u; tile < TILES; tile += 1u) {
         let place = tile * GROUP_SIZE + lane;
         if first + place >= params.facilities { break; }
-        let time = times[first + place];
+        var time = times[first + place];
+        for (var server = 1u; server < SERVERS; server += 1u) {
+            time = time_min(time, times[slot_of(first + place, server)]);
+        }
         let hit = hits[first + place] == iteration.x;
         if hit || all(time == now) {
             busy[atomicAdd(&busy_count, 1u)] = 2u * place + u32(hit);
@@ -224,15 +267,13 @@ fn arrive(
     // Bound: TILES.
     for (var i = lane; i < count; i += GROUP_SIZE) {
         facility = first + busy[i] / 2u;
-        departure = times[facility];
-        take_arrivals(all(departure == now), (busy[i] & 1u) == 1u);
-        least = time_min(least, departure);
+        least = time_min(least, take_arrivals((busy[i] & 1u) == 1u));
     }
     least = reduce_group(lane, least);
     if lane == 0u { leave(id, least, parity); }
 }
 
-// Step 1: every facility serves its first token, at time zero, before the first iteration (parity
+// Step 1: every facility serves its first tokens, at time zero, before the first iteration (parity
 // 0).
 @compute @workgroup_size(GROUP_SIZE)
 fn begin(
@@ -245,14 +286,13 @@ fn begin(
     for (var tile = 0u; tile < TILES; tile += 1u) {
         facility = facility_of(id, lane, tile);
         if facility >= params.facilities { break; }
-        row = rows[2u * facility];
-        sums = rows[2u * facility + 1u];
-        departure = TIME_NEVER;
-        if row.x != NONE { serve_next(); }
-        rows[2u * facility] = row;
-        rows[2u * facility + 1u] = sums;
-        times[facility] = departure;
-        least = time_min(least, departure);
+        open_facility();
+        let count = facility_word(WORD_SERVERS);
+        for (var server = 0u; server < SERVERS; server += 1u) {
+            times[slot_of(facility, server)] = TIME_NEVER;
+            if server < count { serve_next(server); }
+        }
+        least = time_min(least, close_facility());
     }
     least = reduce_group(lane, least);
     if lane == 0u && id <= group_of(params.facilities - 1u) { leave(id, least, 0u); }

@@ -4,8 +4,8 @@
 // import: facility/event_list.wgsl
 // import: time/ticks.wgsl
 //
-// bounds: indices as in event_list.wgsl. `draw_below` returns a line below the number of targets,
-// which is above 0. Loops count to tiles and lines.
+// bounds: indices as in event_list.wgsl; a target is a facility or NONE. Loops count to
+// tiles and servers.
 
 // A buffer is atomic in the kernel that writes it from several invocations, and plain in the one
 // that reads it: keys here, and hits in fel_arrive.wgsl.
@@ -27,7 +27,7 @@ fn depart(
     let before = control[2u * parity];
     let done = control[2u * parity + 1u].xy;
     let key = keys[parity];
-    let first = times[params.facilities + min(id, group_of(params.facilities - 1u))];
+    let first = times[SERVERS * params.facilities + min(id, group_of(params.facilities - 1u))];
     let now = time_add(before.xy, vec2<u32>(key, 0u));
     let again = select(0u, before.w + 1u, key == 0u);
     let iteration = wide_add(done, vec2<u32>(1u, 0u));
@@ -55,11 +55,16 @@ fn depart(
     for (var tile = 0u; tile < TILES; tile += 1u) {
         let facility = facility_of(id, lane, tile);
         if facility >= params.facilities { return; }
-        if any(times[facility] != now) { continue; }
-        let served = servers[facility];
-        released[2u * facility] = served;
-        released[2u * facility + 1u] = vec4<u32>(iteration, 0u, 0u);
-        atomicStore(&hits[served.y], iteration.x);
-        atomicStore(&hits[params.facilities + group_of(served.y)], iteration.x);
+        for (var server = 0u; server < SERVERS; server += 1u) {
+            let slot = slot_of(facility, server);
+            if any(times[slot] != now) { continue; }
+            let served = servers[slot];
+            // A token that leaves the network has no destination.
+            if served.y == NONE { continue; }
+            released[2u * slot] = served;
+            released[2u * slot + 1u] = vec4<u32>(iteration, 0u, 0u);
+            atomicStore(&hits[served.y], iteration.x);
+            atomicStore(&hits[params.facilities + group_of(served.y)], iteration.x);
+        }
     }
 }

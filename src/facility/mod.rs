@@ -135,7 +135,7 @@
 //!
 //! # A second method
 //!
-//! [`FelSimulation`] simulates closed networks as Park and Fishwick do: with one unordered event
+//! [`FelSimulation`] simulates networks as Park and Fishwick do: with one unordered event
 //! list for all facilities, and time intervals that make it faster and inexact; [`FelReference`]
 //! has the same deviation. It is separate from the rest, for comparison (`fel.rs` and its folder).
 
@@ -192,7 +192,9 @@ pub use error::FacilityError;
 pub use facts::{ClassFacts, Facts, NodeFacts};
 #[doc(hidden)]
 pub use fel::kernels;
-pub use fel::{FelError, FelNetwork, FelReference, FelResults, FelRow, FelRun, FelSimulation};
+pub use fel::{
+    FelError, FelFacility, FelNetwork, FelReference, FelReleased, FelResults, FelRow, FelRun, FelSimulation,
+};
 pub use measures::Measure;
 pub(in crate::facility) use measures::QUANTILES;
 pub use model::Facility;

@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Digest;
+use super::error::FaultKind;
 use super::handler::{Handle, Handler};
+use super::tree::{ProcessLabel, ProcessTree};
 use crate::random::Stream;
 use crate::time::Ticks;
 
@@ -87,6 +89,8 @@ pub(super) struct Cell<E: Entity> {
     pub(super) until: Option<u32>,
     /// The messages that it waits for.
     pub(super) filter: Option<Filter<E>>,
+    /// Whether it waits for the answer of a handler.
+    pub(super) calls: bool,
     /// The reason why the wait ended.
     pub(super) came: Option<Incoming<E>>,
     /// Whether it started a wait during another one.
@@ -98,6 +102,8 @@ pub(super) type Filter<E> = Box<dyn Fn(&<E as Entity>::Message) -> bool + Send>;
 pub(super) enum Incoming<E: Entity> {
     Time,
     Message(E::Message),
+    /// The answer of a handler.
+    Answer(Box<dyn Any + Send>),
 }
 
 /// A process, as the engine holds it.
@@ -114,8 +120,30 @@ pub(super) struct Call<E: Entity> {
     pub(super) answered: Continuation<E>,
 }
 
-/// The function that receives the answer.
-pub(super) type Continuation<E> = Box<dyn FnOnce(&mut E, Box<dyn Any + Send>, &mut Context<E>) + Send>;
+/// What receives the answer.
+pub(super) enum Continuation<E: Entity> {
+    Function(AnswerFn<E>),
+    /// The process with this number.
+    Process(u32),
+}
+
+pub(super) type AnswerFn<E> = Box<dyn FnOnce(&mut E, Box<dyn Any + Send>, &mut Context<E>) + Send>;
+
+/// A service that was attached at run time.
+pub(super) struct Service<E: Entity> {
+    name: String,
+    pub(super) takes: Box<dyn Fn(&E::Message) -> bool + Send>,
+    pub(super) function: ServiceFn<E>,
+}
+
+/// Shared, because it may detach itself.
+pub(super) type ServiceFn<E> = Arc<dyn Fn(&mut E, <E as Entity>::Message, &mut Context<E>) + Send + Sync>;
+
+/// What belongs to an entity besides its state: the names of its processes, and its services.
+pub(super) struct Attached<E: Entity> {
+    pub(super) tree: ProcessTree,
+    pub(super) services: Vec<Service<E>>,
+}
 
 /// The functions that an entity may call while it handles an event.
 pub struct Context<E: Entity> {
@@ -133,11 +161,14 @@ pub struct Context<E: Entity> {
     /// For each: the time, the number of the process, and the number of the wait.
     pub(super) wakes: Vec<(Ticks, u32, u32)>,
     pub(super) spawned: Vec<Spawned<E>>,
-    pub(super) stopped: Vec<ProcessId>,
+    /// Whether processes were ended: those that are not in the tree any more.
+    pub(super) stopped: bool,
+    /// `None` if the entity has had no process and no service.
+    pub(super) attached: Option<Box<Attached<E>>>,
     /// The number of the entity's next process.
     pub(super) processes: u32,
     pub(super) calls: Vec<Call<E>>,
-    pub(super) failed: Option<String>,
+    pub(super) failed: Option<FaultKind>,
     /// What the entities of a partition share: nothing that a result depends on.
     pub(super) scratch: Option<Box<dyn Any + Send>>,
 }
@@ -156,7 +187,8 @@ impl<E: Entity> Context<E> {
             sent: Vec::new(),
             wakes: Vec::new(),
             spawned: Vec::new(),
-            stopped: Vec::new(),
+            stopped: false,
+            attached: None,
             processes: 0,
             calls: Vec::new(),
             failed: None,
@@ -203,10 +235,96 @@ impl<E: Entity> Context<E> {
         self.sent.push((to, time, message));
     }
 
-    /// Ends a process of this entity, wherever it waits, when the current call returns. Has no
-    /// effect on a process that has ended.
+    /// Ends a process of this entity, wherever it waits, when the current call returns. Its
+    /// children continue, as children of its parent. Has no effect on a process that has ended.
     pub fn stop(&mut self, process: ProcessId) {
-        self.stopped.push(process);
+        self.attached().tree.end(process.0);
+        self.stopped = true;
+    }
+
+    /// Ends a process of this entity and all processes below it: its children
+    /// ([`Process::spawn`](super::Process::spawn)), theirs, and so on. Returns how many it ended.
+    pub fn kill(&mut self, process: ProcessId) -> usize {
+        self.stopped = true;
+        self.attached().tree.kill(process.0)
+    }
+
+    /// Ends all processes of a kind of this entity, each with all processes below it. Returns how
+    /// many it ended.
+    pub fn kill_kind(&mut self, kind: &str) -> usize {
+        let processes = self.processes_of_kind(kind);
+        processes.into_iter().map(|process| self.kill(process)).sum()
+    }
+
+    /// The living process of this entity with a name.
+    pub fn process(&self, name: &str) -> Option<ProcessId> {
+        self.attached.as_ref()?.tree.named(name).map(ProcessId)
+    }
+
+    /// The living processes of this entity that are of a kind, in the order in which they were
+    /// spawned.
+    pub fn processes_of_kind(&self, kind: &str) -> Vec<ProcessId> {
+        let attached = self.attached.iter();
+        attached.flat_map(|attached| attached.tree.of_kind(kind)).map(ProcessId).collect()
+    }
+
+    /// The living children of a process, in the order in which they were spawned.
+    pub fn children(&self, process: ProcessId) -> Vec<ProcessId> {
+        let attached = self.attached.iter();
+        attached.flat_map(|attached| attached.tree.children(process.0)).map(ProcessId).collect()
+    }
+
+    /// The name and the kind of a process of this entity; `None` if it has ended.
+    pub fn label(&self, process: ProcessId) -> Option<&ProcessLabel> {
+        self.attached.as_ref()?.tree.label(process.0)
+    }
+
+    /// Whether a process of this entity has not ended.
+    pub fn is_alive(&self, process: ProcessId) -> bool {
+        self.label(process).is_some()
+    }
+
+    /// Attaches a service to this entity: from the next event on, it receives the messages that
+    /// `takes` selects, unless a process waits for them. Of several services, the first one
+    /// attached receives a message; [`Entity::receive`] gets those that no service takes.
+    ///
+    /// A second service with a name is a [`FaultKind::ServiceName`].
+    pub fn attach(
+        &mut self,
+        name: impl Into<String>,
+        takes: impl Fn(&E::Message) -> bool + Send + 'static,
+        service: impl Fn(&mut E, E::Message, &mut Self) + Send + Sync + 'static,
+    ) {
+        let name = name.into();
+        if self.has_service(&name) {
+            self.failed.get_or_insert(FaultKind::ServiceName { name });
+            return;
+        }
+        let service = Service { name, takes: Box::new(takes), function: Arc::new(service) };
+        self.attached().services.push(service);
+    }
+
+    /// Detaches a service from this entity. False if it has none with this name.
+    pub fn detach(&mut self, name: &str) -> bool {
+        let services = &mut self.attached().services;
+        let before = services.len();
+        services.retain(|service| service.name != name);
+        services.len() < before
+    }
+
+    /// Whether a service with this name is attached to this entity.
+    pub fn has_service(&self, name: &str) -> bool {
+        self.services().any(|service| service == name)
+    }
+
+    /// The names of the services attached to this entity, in the order in which they were attached.
+    pub fn services(&self) -> impl Iterator<Item = &str> {
+        self.attached.iter().flat_map(|attached| &attached.services).map(|service| service.name.as_str())
+    }
+
+    pub(super) fn attached(&mut self) -> &mut Attached<E> {
+        let none = || Box::new(Attached { tree: ProcessTree::default(), services: Vec::new() });
+        self.attached.get_or_insert_with(none)
     }
 
     /// Calls a handler. The answer is part of this event: `answered` receives it at the same time,
@@ -218,16 +336,17 @@ impl<E: Entity> Context<E> {
         call: H::Call,
         answered: impl FnOnce(&mut E, H::Answer, &mut Self) + Send + 'static,
     ) {
-        let answered: Continuation<E> = Box::new(move |entity, answer, context| {
+        let answered: AnswerFn<E> = Box::new(move |entity, answer, context| {
             let answer = answer.downcast().expect("a handler returns its `Answer` type");
             answered(entity, *answer, context);
         });
+        let answered = Continuation::Function(answered);
         self.calls.push(Call { handler: handler.number(), call: Box::new(call), answered });
     }
 
     /// Ends the run with a fault that has this reason.
     pub fn fail(&mut self, reason: impl Into<String>) {
-        self.failed.get_or_insert(reason.into());
+        self.failed.get_or_insert(FaultKind::Failed { reason: reason.into() });
     }
 }
 

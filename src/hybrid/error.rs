@@ -88,6 +88,18 @@ pub enum FaultKind {
         /// The reason.
         reason: String,
     },
+    /// It spawned a process with the name of a living one.
+    #[error("a process named `{name}` lives at this entity. End it first, or choose another name")]
+    ProcessName {
+        /// The name.
+        name: String,
+    },
+    /// It attached a service with the name of an attached one.
+    #[error("a service named `{name}` is attached to this entity. Detach it first, or choose another name")]
+    ServiceName {
+        /// The name.
+        name: String,
+    },
     /// A process awaits a future that is not the engine's, or two futures at once.
     #[error(
         "a process awaits a future that the engine does not know, and would never be woken. Await only the functions of \
@@ -150,6 +162,16 @@ pub enum HybridError {
     Threads {
         /// The requested number.
         threads: usize,
+        /// The reason.
+        reason: String,
+    },
+    /// Streams or groups of calls that are invalid, or that the system refused.
+    #[error("{streams} streams with groups of {calls} calls: {reason}")]
+    Streams {
+        /// The requested number of streams.
+        streams: usize,
+        /// The requested number of calls in a group.
+        calls: usize,
         /// The reason.
         reason: String,
     },
@@ -241,6 +263,7 @@ impl HybridError {
             | Self::Map { .. }
             | Self::Differs { .. }
             | Self::Threads { .. }
+            | Self::Streams { .. }
             | Self::Over => ErrorKind::Usage,
             Self::Fault(_) | Self::Cycle { .. } | Self::Rank { .. } | Self::Cut { .. } => ErrorKind::Fault,
             Self::Unsaved | Self::Gone { .. } | Self::Silent { .. } | Self::Garbled { .. } => ErrorKind::Io,

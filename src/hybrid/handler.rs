@@ -8,7 +8,7 @@ mod wgsl;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use web_time::Instant;
@@ -44,7 +44,8 @@ pub trait Handler: Send + Sync + 'static {
     fn on_cpu(&self, call: &Self::Call) -> Self::Answer;
 
     /// The answers to calls, in their order: the same bits. With several devices, several threads
-    /// call this at once, each with another device.
+    /// call this at once, each with another device; with several streams
+    /// ([`Overlap::Streams`](super::Overlap::Streams)), also with the same.
     ///
     /// # Errors
     /// If the device fails.
@@ -85,7 +86,8 @@ impl<H> std::fmt::Debug for Handle<H> {
     }
 }
 
-/// The number of calls of a handler by backend, and the total time.
+/// The number of calls of a handler by backend, and the total time. Times of groups that are
+/// answered at once are added.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HandlerUsage {
     /// The handler's name.
@@ -109,24 +111,24 @@ impl Handlers {
     /// Adds a handler.
     pub fn add<H: Handler>(&mut self, handler: H) -> Handle<H> {
         let used = HandlerUsage { name: handler.name().to_owned(), ..HandlerUsage::default() };
-        self.list.push(Box::new(HandlerMemory { handler, balance: Balance::default(), used }));
+        self.list.push(Box::new(HandlerMemory { handler, measured: Mutex::new((Balance::default(), used)) }));
         Handle { number: self.list.len() - 1, handler: PhantomData }
     }
 
     /// The usage of each handler.
     pub fn used(&self) -> Vec<HandlerUsage> {
-        self.list.iter().map(|handler| handler.used().clone()).collect()
+        self.list.iter().map(|handler| handler.used()).collect()
     }
 
     /// The answers to calls of one handler. Without a device, they are computed on rayon's cores,
     /// or on this core only.
     pub(super) fn run(
-        &mut self,
+        &self,
         handler: usize,
         calls: Vec<Box<dyn Any + Send>>,
         cores: bool,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError> {
-        let Some(handler) = self.list.get_mut(handler) else {
+        let Some(handler) = self.list.get(handler) else {
             let what =
                 "an event called it, and the simulation's Options::handlers does not have it".to_owned();
             return Err(HybridError::Handler { handler: format!("number {handler}"), what });
@@ -141,40 +143,50 @@ impl std::fmt::Debug for Handlers {
     }
 }
 
-trait RegisteredHandler: Send {
+trait RegisteredHandler: Send + Sync {
     fn run(
-        &mut self,
+        &self,
         devices: &[Gpu],
         placement: Placement,
         calls: Vec<Box<dyn Any + Send>>,
         cores: bool,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError>;
 
-    fn used(&self) -> &HandlerUsage;
+    fn used(&self) -> HandlerUsage;
 }
 
 struct HandlerMemory<H> {
     handler: H,
-    balance: Balance,
-    used: HandlerUsage,
+    /// What its groups took, and the number of calls.
+    measured: Mutex<(Balance, HandlerUsage)>,
+}
+
+impl<H> HandlerMemory<H> {
+    /// Never locked while calls are answered, so that streams answer groups at once.
+    fn measured(&self) -> MutexGuard<'_, (Balance, HandlerUsage)> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
     fn run(
-        &mut self,
+        &self,
         devices: &[Gpu],
         placement: Placement,
         calls: Vec<Box<dyn Any + Send>>,
         cores: bool,
     ) -> Result<Vec<Box<dyn Any + Send>>, HybridError> {
-        let name = self.used.name.clone();
+        let name = self.handler.name().to_owned();
         let other = |what: &str| HybridError::Handler { handler: name.clone(), what: what.to_owned() };
         let calls: Option<Vec<H::Call>> =
             calls.into_iter().map(|call| call.downcast().ok().map(|call| *call)).collect();
         let calls = calls.ok_or_else(|| other("it was called with the handle of another simulation"))?;
         let devices = if self.handler.has_gpu() { devices } else { &[] };
-        let mut place = self.balance.place(placement, calls.len(), devices.len());
-        let warm = self.balance.is_warm(place);
+        let (mut place, warm) = {
+            let (balance, _) = &mut *self.measured();
+            let place = balance.place(placement, calls.len(), devices.len());
+            (place, balance.is_warm(place))
+        };
         let handler = &self.handler;
         // A panic in its code is an error like others, so that all ranks get it.
         let guarded = |answer: &dyn Fn() -> Result<Vec<H::Answer>, HybridError>, calls: usize| {
@@ -197,12 +209,12 @@ impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
             HandlerBackend::One => {
                 let answered = guarded(&|| handler.on_gpu(&devices[0], &calls), calls.len());
                 answered.map(|(answers, _)| {
-                    self.balance.record_device(0, calls.len(), None);
+                    self.measured().0.record_device(0, calls.len(), None);
                     answers
                 })
             }
             HandlerBackend::All => {
-                let shares = self.balance.shares(calls.len(), devices.len());
+                let shares = self.measured().0.shares(calls.len(), devices.len());
                 let mut rest = &calls[..];
                 let parts: Vec<_> = devices
                     .iter()
@@ -221,7 +233,7 @@ impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
                 reported.map(|reported| {
                     let mut answers = Vec::with_capacity(calls.len());
                     for (device, (these, seconds)) in reported.into_iter().enumerate() {
-                        self.balance.record_device(device, these.len(), warm.then_some(seconds));
+                        self.measured().0.record_device(device, these.len(), warm.then_some(seconds));
                         answers.extend(these);
                     }
                     answers
@@ -230,24 +242,25 @@ impl<H: Handler> RegisteredHandler for HandlerMemory<H> {
         };
         if placement == Placement::Auto && matches!(answered, Err(HybridError::Cut { .. })) {
             // The driver ended its loops, and would again.
-            self.balance.cut = true;
+            self.measured().0.cut = true;
             (place, begun) = (HandlerBackend::Cpu, Instant::now());
             answered = guarded(&on_cpu, calls.len()).map(|(answers, _)| answers);
         }
         let answers = answered?;
         let seconds = begun.elapsed().as_secs_f64();
+        let (balance, usage) = &mut *self.measured();
         if warm || place == HandlerBackend::Cpu {
-            self.balance.record(place, calls.len(), seconds);
+            balance.record(place, calls.len(), seconds);
         }
-        let used = if place == HandlerBackend::Cpu { &mut self.used.cpu } else { &mut self.used.gpu };
+        let used = if place == HandlerBackend::Cpu { &mut usage.cpu } else { &mut usage.gpu };
         used.0 += calls.len() as u64;
         used.1 += seconds;
-        self.used.devices = self.balance.devices.iter().map(|device| device.calls).collect();
+        usage.devices = balance.devices.iter().map(|device| device.calls).collect();
         Ok(answers.into_iter().map(|answer| Box::new(answer) as Box<dyn Any + Send>).collect())
     }
 
-    fn used(&self) -> &HandlerUsage {
-        &self.used
+    fn used(&self) -> HandlerUsage {
+        self.measured().1.clone()
     }
 }
 

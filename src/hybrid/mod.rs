@@ -10,7 +10,11 @@
 //!
 //! An [`Entity`] is a state and a function that receives messages; services are variants of its
 //! message. A process ([`Context::spawn`]) is an async function of an entity that waits for times
-//! and messages.
+//! and messages, and calls handlers ([`Process::call`]).
+//!
+//! Processes have names and kinds ([`ProcessLabel`]), by which their entity finds and ends them,
+//! and children ([`Process::spawn`]): [`Context::kill`] ends a process with all processes below it.
+//! [`Context::attach`] adds a service to an entity during a run.
 //!
 //! ```
 //! use eventhorizon::hybrid::{Context, Digest, Entity, Options, Simulation};
@@ -91,8 +95,13 @@
 //! the device between calls, and buffers are reused.
 //!
 //! Several devices share the calls of a window in proportion to their measured speed
-//! ([`Handlers::new`]). While devices work, this rank's entities wait: cores and devices do not
-//! overlap yet.
+//! ([`Handlers::new`]).
+//!
+//! With [`Overlap::Streams`], calls leave in groups while entities execute other events of the
+//! window, as in the paper's Algorithm 2; the results stay the same. A stream is a thread that
+//! uploads a group, runs its kernel and downloads the answers. The paper has a CUDA stream for each
+//! block that fits the device; here all streams share the device's one queue, which executes their
+//! kernels in the order in which they come.
 //!
 //! # Ranks
 //!
@@ -140,7 +149,9 @@ mod pending;
 mod process;
 mod saved;
 mod simulation;
+mod streams;
 mod transport;
+mod tree;
 
 pub use devices::GpuPart;
 pub use digest::Digest;
@@ -152,7 +163,8 @@ pub use handler::{Handle, Handler, HandlerUsage, Handlers, Placement, WgslHandle
 pub use lp::Lp;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
-pub use options::{EntityPlacement, Options};
+pub use options::{EntityPlacement, Options, Overlap};
 pub use process::Process;
 pub use simulation::Simulation;
 pub use transport::{LocalRank, Transport, in_process};
+pub use tree::ProcessLabel;

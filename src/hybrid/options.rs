@@ -48,6 +48,27 @@ impl EntityPlacement {
     }
 }
 
+/// When the calls of handlers leave for their [`Placement`]. It changes only the speed.
+///
+/// [`Placement`]: super::Placement
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Overlap {
+    /// All calls of a window together, when no entity of the rank can continue without an answer.
+    /// Entities wait meanwhile. Devices get the largest groups.
+    #[default]
+    Off,
+    /// The paper's Algorithm 2: calls of a handler leave in groups, while entities execute other
+    /// events of the window. Answers are handled when no entity can continue. Good if the events
+    /// without calls take about as long as the calls.
+    Streams {
+        /// The number of groups that are answered at once, each by a thread of its own.
+        streams: usize,
+        /// The number of calls that make a group. The last group of a window may have fewer.
+        calls: usize,
+    },
+}
+
 /// The options of a simulation.
 ///
 /// ```
@@ -69,6 +90,8 @@ pub struct Options {
     pub placement: EntityPlacement,
     /// The handlers that events may call.
     pub handlers: Handlers,
+    /// When their calls leave.
+    pub overlap: Overlap,
 }
 
 builder! {
@@ -78,4 +101,5 @@ builder! {
     threads: impl Into<Option<usize>>,
     placement: EntityPlacement,
     handlers: Handlers,
+    overlap: Overlap,
 }

@@ -3,18 +3,23 @@
 //! Entities do not interact within a window. So a partition takes the events of the window, sorts
 //! them by entity and executes entity by entity; an entity's messages to itself within the window
 //! are in a small heap. An event that calls handlers suspends its entity with the remaining events
-//! of its window. When no entity of the rank can continue, the calls are answered and the suspended
-//! entities resume. An answer is part of its event, so no result depends on windows.
+//! of its window. Calls are answered when no entity of the rank can continue, or in streams
+//! meanwhile; then suspended entities resume. An answer is part of its event, so no result depends
+//! on windows and streams.
+
+mod contents;
 
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use super::Digest;
-use super::entity::{Body, Context, Continuation, Entity, Event, Spawned};
+use super::entity::{Attached, Body, Context, Continuation, Entity, Event, Incoming, Spawned};
 use super::error::{Fault, FaultKind, Full, panic_message};
 use super::pending::{Pending, room};
+use super::streams::{Answered, Seat, Streams, Waiting};
 use crate::random::Stream;
 use crate::time::Ticks;
 
@@ -50,6 +55,8 @@ pub(super) struct Shared {
     pub(super) entities: u32,
     /// The addresses of all entities; empty before they are created.
     pub(super) addresses: Vec<Address>,
+    /// The streams, if calls overlap with events.
+    pub(super) streams: Option<Streams>,
 }
 
 impl Shared {
@@ -66,18 +73,15 @@ pub(super) struct Mail<M> {
     pub(super) message: M,
 }
 
-/// A call that waits for its answer. Calls are in the order of the entities in `suspended`.
-pub(super) struct Waiting {
-    pub(super) handler: usize,
-    pub(super) call: Box<dyn Any + Send>,
-}
-
 /// An entity that waits for the answers of handlers.
 struct Suspended<E: Entity> {
     slot: u32,
     now: Ticks,
     stream: Stream,
-    answered: Vec<Continuation<E>>,
+    /// By call of its event: what receives the answer, and the answer.
+    calls: Vec<(Continuation<E>, Option<Box<dyn Any + Send>>)>,
+    /// The number of calls without an answer.
+    missing: usize,
     /// Its remaining events in the window.
     rest: BinaryHeap<Reverse<Event<E::Message>>>,
     /// The number of calls with answers at this time.
@@ -99,8 +103,10 @@ pub(super) struct Part<E: Entity> {
     batch: Vec<Event<E::Message>>,
     /// New events of the current entity within the window.
     own: BinaryHeap<Reverse<Event<E::Message>>>,
-    suspended: Vec<Suspended<E>>,
-    /// The calls of the suspended entities, one after the other.
+    suspended: Vec<Option<Suspended<E>>>,
+    /// The free places there.
+    vacant: Vec<u32>,
+    /// The calls of suspended entities that have not left.
     pub(super) calls: Vec<Waiting>,
     /// Events for other partitions of this rank, and messages for other ranks.
     pub(super) out: Vec<Vec<Event<E::Message>>>,
@@ -108,8 +114,8 @@ pub(super) struct Part<E: Entity> {
     /// Events from other partitions, and lists to reuse.
     pub(super) inbox: Vec<Vec<Event<E::Message>>>,
     pub(super) spare: Vec<Vec<Event<E::Message>>>,
-    /// The answers to `calls`.
-    pub(super) answers: Vec<Box<dyn Any + Send>>,
+    /// Answers that have come.
+    pub(super) answers: Vec<Answered>,
     /// The earliest time sent to others since the window began.
     pub(super) sent: Ticks,
     /// Its index on this rank.
@@ -128,6 +134,14 @@ struct Processes<E: Entity> {
     running: Vec<Spawned<E>>,
     /// The number of processes spawned.
     given: u32,
+    /// While none of the entity's events is executed.
+    attached: Option<Box<Attached<E>>>,
+}
+
+impl<E: Entity> Processes<E> {
+    fn new() -> Box<Self> {
+        Box::new(Self { running: Vec::new(), given: 0, attached: None })
+    }
 }
 
 /// Why an entity has stopped executing events.
@@ -149,6 +163,7 @@ impl<E: Entity> Part<E> {
             batch: Vec::new(),
             own: BinaryHeap::new(),
             suspended: Vec::new(),
+            vacant: Vec::new(),
             calls: Vec::new(),
             out: (0..parts).map(|_| Vec::new()).collect(),
             far: (0..ranks).map(|_| Vec::new()).collect(),
@@ -213,25 +228,43 @@ impl<E: Entity> Part<E> {
         }
     }
 
-    /// Delivers the answers to all calls, in their order, and continues.
+    /// Delivers the answers that have come, and continues the entities that have all of theirs.
     pub(super) fn answer(&mut self, shared: &Shared, end: Ticks) {
-        let mut answers = std::mem::take(&mut self.answers).into_iter();
-        for entity in std::mem::take(&mut self.suspended) {
-            let answers: Vec<_> = answers.by_ref().take(entity.answered.len()).collect();
+        for (Seat { entity: place, call, .. }, answer) in std::mem::take(&mut self.answers) {
+            let waits = &mut self.suspended[place as usize];
+            let entity = waits.as_mut().expect("it waits for this answer");
+            entity.calls[call as usize].1 = Some(answer);
+            entity.missing -= 1;
+            if entity.missing > 0 {
+                continue;
+            }
+            let entity = waits.take().expect("it was just there");
+            self.vacant.push(place);
             self.own = entity.rest;
-            let context = self.context.as_mut().expect("no process runs");
-            (context.now, context.name) = (entity.now, self.names[entity.slot as usize]);
-            context.stream = entity.stream;
-            (self.at, self.now) = (entity.slot, entity.now);
-            context.processes = self.processes[entity.slot as usize].as_ref().map_or(0, |some| some.given);
+            self.enter(entity.slot, entity.now);
+            self.context.as_mut().expect("no process runs").stream = entity.stream;
             // An answer to a call made in an answer counts as one more event at this time.
             let stalled = entity.stalled + 1;
             let handed = self.guarded(shared, |part| {
                 if stalled > PATIENCE {
                     return Err(FaultKind::Stuck { events: stalled });
                 }
-                for (answered, answer) in entity.answered.into_iter().zip(answers) {
-                    part.with_entity(|entity, context| answered(entity, answer, context))?;
+                for (continuation, answer) in entity.calls {
+                    let answer = answer.expect("no answer is missing");
+                    match continuation {
+                        Continuation::Function(answered) => {
+                            part.with_entity(|entity, context| answered(entity, answer, context))?;
+                        }
+                        Continuation::Process(number) => {
+                            let place = part.place(entity.slot, |process| process.id().0 == number);
+                            let context = part.context.as_mut().expect("no process runs");
+                            // An earlier answer of this event may have ended it.
+                            let lives = context.attached().tree.lives(number);
+                            if let Some(place) = place.filter(|_| lives) {
+                                part.resume(entity.slot, place, Incoming::Answer(answer))?;
+                            }
+                        }
+                    }
                 }
                 part.close(shared, end, entity.now, stalled)
             });
@@ -299,14 +332,26 @@ impl<E: Entity> Part<E> {
 
     /// Prepares the context for an event.
     fn open(&mut self, shared: &Shared, slot: u32, now: Ticks) {
-        (self.at, self.now) = (slot, now);
-        let name = self.names[slot as usize];
+        self.enter(slot, now);
         let context = self.context.as_mut().expect("no process runs");
-        (context.now, context.name) = (now, name);
         context.number = self.executed[slot as usize];
-        context.stream = Stream::new(shared.seed, name, context.number);
+        context.stream = Stream::new(shared.seed, context.name, context.number);
+    }
+
+    /// Makes an entity the current one.
+    fn enter(&mut self, slot: u32, now: Ticks) {
+        (self.at, self.now) = (slot, now);
+        let context = self.context.as_mut().expect("no process runs");
+        (context.now, context.name) = (now, self.names[slot as usize]);
+        let processes = self.processes[slot as usize].as_mut();
         // Once per event, so that no two calls within it assign the same number.
-        context.processes = self.processes[slot as usize].as_ref().map_or(0, |some| some.given);
+        context.processes = processes.as_ref().map_or(0, |some| some.given);
+        context.attached = processes.and_then(|some| some.attached.take());
+    }
+
+    /// The place of the first running process of an entity that has a property.
+    fn place(&self, slot: u32, has: impl Fn(&Spawned<E>) -> bool) -> Option<usize> {
+        self.processes[slot as usize].as_ref()?.running.iter().position(has)
     }
 
     fn with_entity(&mut self, function: impl FnOnce(&mut E, &mut Context<E>)) -> Result<(), FaultKind> {
@@ -330,24 +375,18 @@ impl<E: Entity> Part<E> {
                 // Counted first, so that a panic belongs to this event.
                 self.count(shared, slot, time);
                 self.fingerprint = self.fingerprint.wrapping_add(self.hash(EXECUTED, slot, time, &message));
-                let taker = self.processes[slot as usize].as_ref().and_then(|processes| {
-                    processes.running.iter().position(|process| process.takes(&message))
-                });
-                match taker {
-                    Some(index) => self.resume(slot, index, Some(message))?,
-                    None => self.with_entity(|entity, context| entity.receive(message, context))?,
+                match self.place(slot, |process| process.takes(&message)) {
+                    Some(index) => self.resume(slot, index, Incoming::Message(message))?,
+                    None => self.receive(message)?,
                 }
             }
             Body::Wake(number, wait) => {
-                let waiter = self.processes[slot as usize].as_ref().and_then(|processes| {
-                    let here = |process: &Spawned<E>| process.id().0 == number && process.waits(wait);
-                    processes.running.iter().position(here)
-                });
+                let here = |process: &Spawned<E>| process.id().0 == number && process.waits(wait);
                 // The process was stopped, or a message came first: nothing happens.
-                let Some(index) = waiter else { return Ok(StepEnd::Done) };
+                let Some(index) = self.place(slot, here) else { return Ok(StepEnd::Done) };
                 self.fingerprint = self.fingerprint.wrapping_add(self.hash_wake(slot, time, number));
                 self.count(shared, slot, time);
-                self.resume(slot, index, None)?;
+                self.resume(slot, index, Incoming::Time)?;
             }
         }
         self.close(shared, end, time, stalled)
@@ -373,13 +412,25 @@ impl<E: Entity> Part<E> {
         self.digest.finish(WAKE)
     }
 
+    /// Gives a message that no process waits for to a service, or to the entity.
+    fn receive(&mut self, message: E::Message) -> Result<(), FaultKind> {
+        let context = self.context.as_ref().expect("no process runs");
+        let services = context.attached.as_ref().map_or(&[][..], |attached| &attached.services);
+        let service = services.iter().find(|service| (service.takes)(&message));
+        match service.map(|service| Arc::clone(&service.function)) {
+            Some(service) => self.with_entity(|entity, context| service(entity, message, context)),
+            None => self.with_entity(|entity, context| entity.receive(message, context)),
+        }
+    }
+
     /// Resumes a process after its wait.
-    fn resume(&mut self, slot: u32, index: usize, message: Option<E::Message>) -> Result<(), FaultKind> {
+    fn resume(&mut self, slot: u32, index: usize, came: Incoming<E>) -> Result<(), FaultKind> {
         let processes = self.processes[slot as usize].as_mut().expect("one of them waits");
         let process = &mut processes.running[index];
-        process.ends_wait(message);
+        process.ends_wait(came);
         if process.run(&mut self.entities[slot as usize], &mut self.context)? {
-            processes.running.remove(index);
+            let ended = processes.running.remove(index).id();
+            self.context.as_mut().expect("it was given back").attached().tree.end(ended.0);
         }
         Ok(())
     }
@@ -390,8 +441,11 @@ impl<E: Entity> Part<E> {
         let name = self.names[slot as usize];
         self.processes(slot)?;
         let context = self.context.as_mut().expect("no process runs");
-        if let Some(reason) = context.failed.take() {
-            return Err(FaultKind::Failed { reason });
+        if let Some(fault) = context.failed.take() {
+            return Err(fault);
+        }
+        if let Some(attached) = context.attached.take() {
+            self.processes[slot as usize].get_or_insert_with(Processes::new).attached = Some(attached);
         }
         let begins = end == Ticks::ZERO;
         for (to, time, message) in context.sent.drain(..) {
@@ -447,131 +501,57 @@ impl<E: Entity> Part<E> {
         if context.calls.is_empty() {
             return Ok(StepEnd::Done);
         }
-        let mut answered = Vec::with_capacity(context.calls.len());
-        for call in context.calls.drain(..) {
-            answered.push(call.answered);
-            self.calls.push(Waiting { handler: call.handler, call: call.call });
+        let entity = self.vacant.pop().unwrap_or_else(|| {
+            self.suspended.push(None);
+            u32::try_from(self.suspended.len() - 1).expect("at most one for each entity")
+        });
+        let mut calls = Vec::with_capacity(context.calls.len());
+        for (number, call) in (0..).zip(context.calls.drain(..)) {
+            let seat = Seat { part: self.number, entity, call: number };
+            self.calls.push(Waiting { seat, handler: call.handler, call: call.call });
+            calls.push((call.answered, None));
         }
         let mut rest = std::mem::take(&mut self.own);
         while self.batch.last().is_some_and(|event| event.slot == slot) {
             rest.extend(self.batch.pop().map(Reverse));
         }
-        let stream = context.stream.clone();
-        self.suspended.push(Suspended { slot, now, stream, answered, rest, stalled });
+        let (stream, missing) = (context.stream.clone(), calls.len());
+        self.suspended[entity as usize] =
+            Some(Suspended { slot, now, stream, calls, missing, rest, stalled });
+        if let Some(streams) = &shared.streams {
+            streams.add(self.calls.drain(..));
+        }
         Ok(StepEnd::Waits)
     }
 
     /// Starts and ends processes of the current entity.
     fn processes(&mut self, slot: u32) -> Result<(), FaultKind> {
-        let context = self.context.as_mut().expect("no process runs");
-        if context.spawned.is_empty() && context.stopped.is_empty() {
-            return Ok(());
-        }
         loop {
             let context = self.context.as_mut().expect("no process runs");
-            let given = context.processes;
-            let mut spawned = std::mem::take(&mut context.spawned);
-            let stopped = std::mem::take(&mut context.stopped);
-            let none = || Box::new(Processes { running: Vec::new(), given: 0 });
-            let processes = self.processes[slot as usize].get_or_insert_with(none);
-            processes.given = processes.given.max(given);
-            processes.running.retain(|process| !stopped.contains(&process.id()));
-            spawned.retain(|process| !stopped.contains(&process.id()));
-            if spawned.is_empty() {
+            if context.spawned.is_empty() && !context.stopped {
                 return Ok(());
             }
+            let given = context.processes;
+            let spawned = std::mem::take(&mut context.spawned);
+            let processes = self.processes[slot as usize].get_or_insert_with(Processes::new);
+            processes.given = processes.given.max(given);
+            if std::mem::take(&mut context.stopped) {
+                let tree = &context.attached().tree;
+                processes.running.retain(|process| tree.lives(process.id().0));
+            }
             for mut process in spawned {
+                let id = process.id().0;
+                let context = self.context.as_mut().expect("no process runs");
+                // One that ran before may have ended it.
+                if !context.attached().tree.lives(id) {
+                    continue;
+                }
                 if !process.run(&mut self.entities[slot as usize], &mut self.context)? {
                     processes.running.push(process);
+                } else if let Some(context) = &mut self.context {
+                    context.attached().tree.end(id);
                 }
             }
         }
-    }
-
-    /// This partition's part of the fingerprint.
-    pub(super) fn fingerprint(&self) -> u64 {
-        let mut sum = self.fingerprint;
-        let mut digest = Digest::default();
-        for (&name, entity) in self.names.iter().zip(&self.entities) {
-            if let Some(entity) = entity {
-                digest.words([name]);
-                entity.state(&mut digest);
-                sum = sum.wrapping_add(digest.finish(STATE)).wrapping_add(entity.rows(name));
-            }
-        }
-        let moving = self.inbox.iter().flatten();
-        for event in self.pending.iter().chain(moving) {
-            let [low, high] = event.time.to_words();
-            digest.words([self.names[event.slot as usize], low, high]);
-            match &event.body {
-                Body::Message(message) => digest.put(message),
-                // A wake-up that no process waits for any more does not count.
-                &Body::Wake(number, wait) => {
-                    let processes = self.processes[event.slot as usize].as_ref();
-                    let waits = processes.is_some_and(|processes| {
-                        processes
-                            .running
-                            .iter()
-                            .any(|process| process.id().0 == number && process.waits(wait))
-                    });
-                    if !waits {
-                        digest = Digest::default();
-                        continue;
-                    }
-                    digest.words([number, u32::MAX]);
-                }
-            }
-            sum = sum.wrapping_add(digest.finish(PENDING));
-        }
-        // After an error these were not sent.
-        for mail in self.far.iter().flatten() {
-            let [low, high] = Ticks::new(mail.time).to_words();
-            digest.words([mail.to, low, high]);
-            digest.put(&mail.message);
-            sum = sum.wrapping_add(digest.finish(PENDING));
-        }
-        sum
-    }
-
-    /// Its entities with their names, and their numbers of executed events.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (u32, &E, u64)> {
-        let entities = self.names.iter().zip(&self.entities).zip(&self.executed);
-        entities.filter_map(|((&name, entity), &executed)| Some((name, entity.as_ref()?, executed)))
-    }
-
-    /// The pending messages, with the names of their destinations, unordered.
-    pub(super) fn messages(&self) -> impl Iterator<Item = (u32, Ticks, &E::Message)> {
-        self.pending.iter().chain(self.inbox.iter().flatten()).filter_map(|event| match &event.body {
-            Body::Message(message) => Some((self.names[event.slot as usize], event.time, message)),
-            Body::Wake(..) => None,
-        })
-    }
-
-    /// The executed events' part of the fingerprint.
-    pub(super) fn digest(&self) -> u64 {
-        self.fingerprint
-    }
-
-    /// Sets the number of executed events of an entity, and its pending messages.
-    pub(super) fn put(
-        &mut self,
-        slot: u32,
-        executed: u64,
-        messages: impl Iterator<Item = (Ticks, E::Message)>,
-    ) -> Result<(), Full> {
-        self.executed[slot as usize] = executed;
-        let mut events = messages.map(|(time, message)| Event { slot, time, body: Body::Message(message) });
-        events.try_for_each(|event| self.pending.push(event))
-    }
-
-    /// Sets the number of events executed before, and their part of the fingerprint.
-    pub(super) fn put_sums(&mut self, events: u64, fingerprint: u64) {
-        (self.events, self.fingerprint) = (events, fingerprint);
-    }
-
-    /// Inserts a message from another rank.
-    pub(super) fn deliver(&mut self, slot: u32, mail: Mail<E::Message>) -> Result<(), Full> {
-        let event = Event { slot, time: Ticks::new(mail.time), body: Body::Message(mail.message) };
-        self.pending.push(event)
     }
 }

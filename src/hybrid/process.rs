@@ -1,16 +1,19 @@
 //! Processes: async functions of an entity, which the engine polls when the time or message that
 //! they wait for arrives.
 
+use std::any::Any;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use super::entity::{Cell, Context, Entity, Filter, Incoming, ProcessId, Spawned};
+use super::entity::{Call, Cell, Context, Continuation, Entity, Filter, Incoming, ProcessId, Spawned};
 use super::error::FaultKind;
+use super::handler::{Handle, Handler};
+use super::tree::ProcessLabel;
 use crate::time::Ticks;
 
-/// The interface of a process: it waits for a time or a message, and may change its entity between
-/// two waits.
+/// The interface of a process: it waits for a time, a message or the answer of a handler, and may
+/// change its entity between two waits.
 ///
 /// A process awaits only the functions here, one at a time. For other futures (a socket, a channel)
 /// there is no waker, and the run ends with a fault. Local variables of a process are not part of
@@ -25,19 +28,75 @@ fn lock<E: Entity>(cell: &Mutex<Cell<E>>) -> MutexGuard<'_, Cell<E>> {
 
 impl<E: Entity> Context<E> {
     /// Starts a process of this entity. It runs when the current call returns, up to its first
-    /// wait.
+    /// wait. It has no parent, also if a process calls this: [`Process::spawn`] starts a child.
     pub fn spawn<F>(&mut self, process: impl FnOnce(Process<E>) -> F) -> ProcessId
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.spawn_as(ProcessLabel::default(), process)
+    }
+
+    /// The same, with a name or a kind, by which [`Context::process`] and
+    /// [`Context::processes_of_kind`] find it, and [`Context::kill_kind`] ends it. The name of a
+    /// living process of this entity is a [`FaultKind::ProcessName`].
+    pub fn spawn_as<F>(&mut self, label: ProcessLabel, process: impl FnOnce(Process<E>) -> F) -> ProcessId
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.spawn_below(None, label, process)
+    }
+
+    fn spawn_below<F>(
+        &mut self,
+        parent: Option<u32>,
+        label: ProcessLabel,
+        process: impl FnOnce(Process<E>) -> F,
+    ) -> ProcessId
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let id = ProcessId(self.processes);
         self.processes = self.processes.checked_add(1).expect("2^32 processes of one entity");
-        self.spawned.push(Spawned::new(id, process));
+        let name = label.name().unwrap_or_default().to_owned();
+        if self.attached().tree.add(id.0, label, parent) {
+            self.spawned.push(Spawned::new(id, process));
+        } else {
+            self.failed.get_or_insert(FaultKind::ProcessName { name });
+        }
         id
     }
 }
 
 impl<E: Entity> Process<E> {
+    /// The process itself, for [`Context::stop`] and [`Context::kill`].
+    pub fn id(&self) -> ProcessId {
+        ProcessId(lock(&self.cell).number)
+    }
+
+    /// Starts a child of this process. It runs when this process waits or ends, up to its first
+    /// wait. [`Context::kill`] of this process, or of one above it, ends the child too.
+    ///
+    /// # Panics
+    /// As [`Process::with`].
+    pub fn spawn<F>(&self, process: impl FnOnce(Process<E>) -> F) -> ProcessId
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.spawn_as(ProcessLabel::default(), process)
+    }
+
+    /// The same, with a name or a kind, as [`Context::spawn_as`].
+    ///
+    /// # Panics
+    /// As [`Process::with`].
+    pub fn spawn_as<F>(&self, label: ProcessLabel, process: impl FnOnce(Process<E>) -> F) -> ProcessId
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let parent = Some(self.id().0);
+        self.with(|_, context| context.spawn_below(parent, label, process))
+    }
+
     /// Calls a function with the entity and its context.
     ///
     /// # Panics
@@ -63,15 +122,15 @@ impl<E: Entity> Process<E> {
 
     /// Waits for a time span. A wait of [`Ticks::NEVER`], or beyond the last tick, does not end.
     pub async fn wait(&self, span: Ticks) {
-        self.wait_for(Some(span), None).await;
+        self.wait_for(Wait::Event(Some(span), None)).await;
     }
 
     /// Waits for a message that passes the filter. If several processes of an entity wait for it,
     /// the first one spawned gets it.
     pub async fn receive(&self, filter: impl Fn(&E::Message) -> bool + Send + 'static) -> E::Message {
-        match self.wait_for(None, Some(Box::new(filter))).await {
+        match self.wait_for(Wait::Event(None, Some(Box::new(filter)))).await {
             Incoming::Message(message) => message,
-            Incoming::Time => unreachable!("it waits for no time"),
+            _ => unreachable!("it waits for a message"),
         }
     }
 
@@ -82,41 +141,74 @@ impl<E: Entity> Process<E> {
         span: Ticks,
         filter: impl Fn(&E::Message) -> bool + Send + 'static,
     ) -> Option<E::Message> {
-        match self.wait_for(Some(span), Some(Box::new(filter))).await {
+        match self.wait_for(Wait::Event(Some(span), Some(Box::new(filter)))).await {
             Incoming::Message(message) => Some(message),
-            Incoming::Time => None,
+            _ => None,
         }
     }
 
-    async fn wait_for(&self, span: Option<Ticks>, filter: Option<Filter<E>>) -> Incoming<E> {
-        let mut asked = Some((span, filter));
+    /// Calls a handler and waits for its answer, which is part of the current event: the time stays
+    /// the same, and the entity executes no other event meanwhile. See [`Context::call`].
+    pub async fn call<H: Handler>(&self, handler: Handle<H>, call: H::Call) -> H::Answer {
+        match self.wait_for(Wait::Answer(handler.number(), Box::new(call))).await {
+            Incoming::Answer(answer) => *answer.downcast().expect("a handler returns its `Answer` type"),
+            _ => unreachable!("it waits for an answer"),
+        }
+    }
+
+    async fn wait_for(&self, wait: Wait<E>) -> Incoming<E> {
+        let mut begins = Some(wait);
         poll_fn(|_| {
             let mut cell = lock(&self.cell);
-            if let Some((span, filter)) = asked.take() {
+            if let Some(begun) = begins.take() {
                 let (number, wait) = (cell.number, cell.waits);
-                cell.twice |= cell.until.is_some() || cell.filter.is_some();
+                cell.twice |= cell.waits_now();
                 cell.waits = wait.wrapping_add(1);
                 cell.came = None;
-                cell.filter = filter;
-                cell.until = span.map(|_| wait);
-                if let Some(span) = span {
-                    let (_, context) = cell.lent.as_mut().expect("it is polled by the engine");
-                    let time = context.now.saturating_add(span);
-                    if time != Ticks::NEVER {
-                        context.wakes.push((time, number, wait));
+                let (_, context) = cell.lent.as_mut().expect("it is polled by the engine");
+                match begun {
+                    Wait::Event(span, filter) => {
+                        let time = span.map(|span| context.now.saturating_add(span));
+                        let end = time.filter(|&time| time != Ticks::NEVER);
+                        context.wakes.extend(end.map(|time| (time, number, wait)));
+                        cell.filter = filter;
+                        cell.until = span.map(|_| wait);
+                    }
+                    Wait::Answer(handler, call) => {
+                        let answered = Continuation::Process(number);
+                        context.calls.push(Call { handler, call, answered });
+                        cell.calls = true;
                     }
                 }
                 return Poll::Pending;
             }
             match cell.came.take() {
                 Some(came) => {
-                    (cell.until, cell.filter) = (None, None);
+                    cell.ends_wait();
                     Poll::Ready(came)
                 }
                 None => Poll::Pending,
             }
         })
         .await
+    }
+}
+
+/// What a process waits for.
+enum Wait<E: Entity> {
+    /// The end of a time span, or a message.
+    Event(Option<Ticks>, Option<Filter<E>>),
+    /// The answer to a call of the handler with this number.
+    Answer(usize, Box<dyn Any + Send>),
+}
+
+impl<E: Entity> Cell<E> {
+    fn waits_now(&self) -> bool {
+        self.until.is_some() || self.filter.is_some() || self.calls
+    }
+
+    fn ends_wait(&mut self) {
+        (self.until, self.filter, self.calls) = (None, None, false);
     }
 }
 
@@ -131,8 +223,16 @@ impl<E: Entity> Spawned<E> {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let cell =
-            Cell { lent: None, number: id.0, waits: 0, until: None, filter: None, came: None, twice: false };
+        let cell = Cell {
+            lent: None,
+            number: id.0,
+            waits: 0,
+            until: None,
+            filter: None,
+            calls: false,
+            came: None,
+            twice: false,
+        };
         let cell = Arc::new(Mutex::new(cell));
         let future = Box::pin(process(Process { cell: Arc::clone(&cell) }));
         Self { id, cell, future }
@@ -156,12 +256,12 @@ impl<E: Entity> Spawned<E> {
         lock(&self.cell).until == Some(wait)
     }
 
-    /// Ends the wait of the process: `None` stands for the time.
-    pub(super) fn ends_wait(&self, message: Option<E::Message>) {
+    /// Ends the wait of the process.
+    pub(super) fn ends_wait(&self, came: Incoming<E>) {
         let mut cell = lock(&self.cell);
-        cell.came = Some(message.map_or(Incoming::Time, Incoming::Message));
+        cell.came = Some(came);
         // Until it runs, it waits for nothing else.
-        (cell.until, cell.filter) = (None, None);
+        cell.ends_wait();
     }
 
     /// Runs the process up to its next wait, with its entity. True if it has ended.
@@ -176,7 +276,7 @@ impl<E: Entity> Spawned<E> {
         let (back, lent) = cell.lent.take().expect("`with` gives back what it takes");
         *entity = Some(back);
         *context = Some(lent);
-        if cell.twice || (polled.is_pending() && cell.until.is_none() && cell.filter.is_none()) {
+        if cell.twice || (polled.is_pending() && !cell.waits_now()) {
             return Err(FaultKind::Foreign);
         }
         Ok(polled.is_ready())

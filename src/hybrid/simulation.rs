@@ -2,7 +2,9 @@
 
 mod saved;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use web_time::Instant;
@@ -13,6 +15,7 @@ use super::error::{Fault, Full};
 use super::handler::{HandlerUsage, Handlers};
 use super::options::Options;
 use super::part::{Address, Mail, Part, Shared};
+use super::streams::{Answered, Group, Streams};
 use super::transport::{SingleRank, Transport};
 use crate::gpu::SLICE;
 use crate::pdes::checkpoint::{Identity, RunHistory, Skew};
@@ -35,9 +38,9 @@ pub struct Simulation<E: Entity> {
     shared: Shared,
     parts: Vec<Part<E>>,
     transport: Box<dyn Transport>,
-    handlers: Handlers,
+    handlers: Arc<Handlers>,
     /// `None` for one thread: the caller's.
-    pool: Option<Pool>,
+    pool: Option<Arc<Pool>>,
     windows: u64,
     events: u64,
     over: bool,
@@ -115,14 +118,16 @@ impl<E: Entity> Simulation<E> {
         make: impl FnMut(u32) -> E,
         options: Options,
     ) -> Result<Self, HybridError> {
-        let made = Self::make(&*transport, entities, lookahead, make, &options);
+        let handlers = Arc::new(options.handlers);
+        let options = Options { handlers: Handlers::default(), ..options };
+        let made = Self::make(&*transport, entities, lookahead, make, (&options, &handlers));
         let (shared, parts, pool) = agreed(&mut *transport, made)?;
         same(&mut *transport, &shared, entities, lookahead)?;
         Ok(Self {
             shared,
             parts,
             transport,
-            handlers: options.handlers,
+            handlers,
             pool,
             windows: 0,
             events: 0,
@@ -141,22 +146,22 @@ impl<E: Entity> Simulation<E> {
         entities: u32,
         lookahead: Ticks,
         mut make: impl FnMut(u32) -> E,
-        options: &Options,
-    ) -> Result<(Shared, Vec<Part<E>>, Option<Pool>), HybridError> {
+        (options, handlers): (&Options, &Arc<Handlers>),
+    ) -> Result<(Shared, Vec<Part<E>>, Option<Arc<Pool>>), HybridError> {
         if entities == 0 {
             return Err(HybridError::NoEntities);
         }
         let pool = match options.threads {
             Some(1) => None,
             None if rayon::current_num_threads() == 1 => None,
-            None => Some(Pool::Global),
+            None => Some(Arc::new(Pool::Global)),
             Some(threads) => {
                 let refused = |reason: String| HybridError::Threads { threads, reason };
                 if threads == 0 || threads > 1 << 16 {
                     return Err(refused("choose from 1 to 65,536".to_owned()));
                 }
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                Some(Pool::Own(pool.map_err(|error| refused(error.to_string()))?))
+                Some(Arc::new(Pool::Own(pool.map_err(|error| refused(error.to_string()))?)))
             }
         };
         // More partitions than threads, so that a thread with less work takes another one.
@@ -180,6 +185,7 @@ impl<E: Entity> Simulation<E> {
             replica: options.replica.number,
             entities,
             addresses: Vec::new(),
+            streams: None,
         };
         let mut addresses = Vec::with_capacity(entities as usize);
         let mut parts: Vec<Part<E>> =
@@ -197,6 +203,9 @@ impl<E: Entity> Simulation<E> {
             addresses.push(address);
         }
         shared.addresses = addresses;
+        let (handlers, cores) = (Arc::clone(handlers), pool.clone());
+        let run = move |handler, group| answer(cores.as_deref(), &handlers, handler, group);
+        shared.streams = Streams::new(options.overlap, run)?;
         Ok((shared, parts, pool))
     }
 
@@ -302,33 +311,22 @@ impl<E: Entity> Simulation<E> {
         }
         let end = end.unwrap_or(Ticks::ZERO);
         loop {
-            // The calls of all partitions, by handler.
-            let mut calls = std::collections::BTreeMap::new();
-            let counts: Vec<_> = self.parts.iter().map(|part| part.calls.len()).collect();
-            let waiting: Vec<_> = self.parts.iter_mut().flat_map(|part| part.calls.drain(..)).collect();
-            if waiting.is_empty() {
+            let answers = match &shared.streams {
+                Some(streams) => streams.next()?,
+                None => {
+                    let mut groups = BTreeMap::new();
+                    Group::sort(self.parts.iter_mut().flat_map(|part| part.calls.drain(..)), &mut groups);
+                    let each = groups.into_iter();
+                    let answered = each
+                        .map(|(handler, group)| answer(self.pool.as_deref(), &self.handlers, handler, group));
+                    answered.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
+                }
+            };
+            if answers.is_empty() {
                 break;
             }
-            let order: Vec<_> = waiting.iter().map(|waiting| waiting.handler).collect();
-            for waiting in waiting {
-                calls.entry(waiting.handler).or_insert_with(Vec::new).push(waiting.call);
-            }
-            let mut answers = std::collections::BTreeMap::new();
-            let handlers = &mut self.handlers;
-            for (handler, calls) in calls {
-                let reported = match &self.pool {
-                    None => handlers.run(handler, calls, false),
-                    Some(pool) => pool.install(|| handlers.run(handler, calls, true)),
-                };
-                answers.insert(handler, reported?.into_iter());
-            }
-            let mut order = order.into_iter();
-            let mut next = || {
-                let handler = order.next().expect("as many as calls");
-                answers.get_mut(&handler).and_then(Iterator::next).expect("an answer to each call")
-            };
-            for (part, count) in self.parts.iter_mut().zip(counts) {
-                part.answers = (0..count).map(|_| next()).collect();
+            for (seat, answer) in answers {
+                self.parts[seat.part as usize].answers.push((seat, answer));
             }
             each(&mut self.parts, &|part| part.answer(shared, end));
         }
@@ -508,6 +506,19 @@ impl<E: Entity> std::fmt::Debug for Simulation<E> {
             .field("events", &self.events)
             .field("windows", &self.windows)
             .finish_non_exhaustive()
+    }
+}
+
+/// Answers a group of calls of a handler.
+fn answer(
+    pool: Option<&Pool>,
+    handlers: &Handlers,
+    handler: usize,
+    group: Group,
+) -> Result<Vec<Answered>, HybridError> {
+    match pool {
+        None => group.run(handlers, handler, false),
+        Some(pool) => pool.install(|| group.run(handlers, handler, true)),
     }
 }
 

@@ -28,8 +28,8 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use eventhorizon::gpu::{Gpu, GpuError};
 use eventhorizon::hybrid::{
-    Context, Digest, Entity, Handle, HandlerUsage, Handlers, HybridError, Options, Placement, Simulation,
-    Transport, in_process,
+    Context, Digest, Entity, Handle, HandlerUsage, Handlers, HybridError, Options, Overlap, Placement,
+    Simulation, Transport, in_process,
 };
 use eventhorizon::pdes::{Fingerprint, Progress};
 use eventhorizon::time::Ticks;
@@ -76,6 +76,13 @@ pub struct Args {
     /// They are taken from the best adapters in turn. Changes the speed only
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     devices: u32,
+    /// Send calls to their handlers in groups of this number while other events are executed.
+    /// Default: all calls of a window together. Changes the speed only
+    #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    overlap: Option<u32>,
+    /// Set the number of groups that are answered at once, with --overlap
+    #[arg(long, default_value_t = 2, requires = "overlap", value_parser = clap::value_parser!(u16).range(1..=256))]
+    streams: u16,
     /// Set the number of ranks, each a thread of this process with its own worker threads. Under
     /// mpirun, the number of its processes is used. Changes the speed only
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -419,8 +426,15 @@ fn on_rank(
             })
         }
     };
-    let options =
-        Options::default().seed(args.seed).threads(args.threads.map(usize::from)).handlers(handlers);
+    let overlap = args.overlap.map_or(Overlap::Off, |calls| Overlap::Streams {
+        streams: args.streams.into(),
+        calls: calls as usize,
+    });
+    let options = Options::default()
+        .seed(args.seed)
+        .threads(args.threads.map(usize::from))
+        .handlers(handlers)
+        .overlap(overlap);
     let entities = 1 + districts + args.agents;
     let lookahead = Ticks::new(LOOKAHEAD);
     let mut simulation = match transport {

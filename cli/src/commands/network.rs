@@ -110,8 +110,8 @@ pub struct Args {
     #[arg(long, value_name = "FORM", conflicts_with_all = ["interval", "plot", "trace", "resume", "checkpoint"])]
     show: Option<Form>,
     /// Simulate as Park and Fishwick do, with one event list and times rounded to intervals of this
-    /// length, which causes an error. 0 does not round. Only for closed networks of single
-    /// exponential servers
+    /// length, which causes an error. 0 does not round. Only for exponential times and FIFO
+    /// stations, which have a capacity in open networks
     #[arg(
         long,
         value_parser = shared::not_negative,
@@ -511,8 +511,8 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
     let gpu = args.place.for_run(&OneRun { events: windows * nodes, pending: nodes, lookahead: nodes })?;
     let bar =
         shared::bar(args.runs.replications(REPLICATIONS).into(), "{wide_bar} {pos} of {len} replications")?;
-    // For each node: utilisation and throughput of each replication.
-    let mut found: Vec<[Vec<f64>; 2]> = vec![Default::default(); network.len()];
+    // For each node: utilisation, throughput and loss of each replication.
+    let mut found: Vec<[Vec<f64>; 3]> = vec![Default::default(); network.len()];
     for run in 0..u64::from(args.runs.replications(REPLICATIONS)) {
         if shared::interrupted() {
             break;
@@ -535,18 +535,31 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
             }
         };
         #[allow(clippy::cast_precision_loss, reason = "a rate")]
-        for ((first, last), [busy, began]) in first.facilities.iter().zip(&last.facilities).zip(&mut found) {
-            let span = |ticks: u64| units.units(Ticks::new(ticks));
-            busy.push(span(last.busy.get() - first.busy.get()) / (until - warm_up));
-            began.push((last.began - first.began) as f64 / (until - warm_up));
+        for ((first, last), [busy, began, lost]) in
+            first.facilities.iter().zip(&last.facilities).zip(&mut found)
+        {
+            let time = f64::from(last.servers) * (until - warm_up);
+            busy.push(units.units(Ticks::new(last.busy.get() - first.busy.get())) / time);
+            let [served, dropped] = [last.began - first.began, last.dropped - first.dropped];
+            began.push(served as f64 / (until - warm_up));
+            lost.push(dropped as f64 / ((served + dropped) as f64).max(1.0));
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    writeln!(stdout(), "{:<12}  {:>11} {:>9}  {:>11} {:>9}", "node", "utilisation", "±", "throughput", "±")?;
-    for (node, columns) in facility.nodes().zip(&found) {
+    let names = ["utilisation", "throughput", "lost"].map(|name| format!("  {name:>11} {:>9}", "±"));
+    // Only networks with bounded queues lose customers.
+    let loses = found.iter().flat_map(|[.., lost]| lost).any(|&lost| lost > 0.0);
+    let columns = if loses { 3 } else { 2 };
+    writeln!(stdout(), "{:<12}{}", "node", names[..columns].concat())?;
+    for (node, found) in network.names().iter().zip(&found) {
         write!(stdout(), "{node:<12}")?;
-        for values in columns {
+        for values in &found[..columns] {
+            // The time of a source's servers is zero: it has none.
+            if values.iter().any(|value| !value.is_finite()) {
+                write!(stdout(), "  {:>11} {:>9}", "-", "-")?;
+                continue;
+            }
             let column = Column { name: "values".to_owned(), values: Values::F64(values.clone()) };
             let observations = Observations::new(values.len(), vec![column], [], Pairing::Independent)?;
             let summary = observations.summary("values", args.runs.level)?;

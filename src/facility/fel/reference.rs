@@ -3,12 +3,32 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use super::{FelError, FelNetwork, FelResults, FelRow, busy_until, interval_word, rounded};
+use super::network::FelFacility;
+use super::{FelError, FelNetwork, FelResults, interval_word, rounded, row_of};
 use crate::random::mix;
 use crate::time::Ticks;
 
 /// Reference implementation of [`FelSimulation`](crate::facility::FelSimulation): the same network
-/// on the CPU, with a binary heap of departures.
+/// on the CPU, with a binary heap of departures. An iteration can be made step by step, in the
+/// paper's terms (section 5.4).
+///
+/// ```
+/// use eventhorizon::facility::{FelFacility, FelNetwork, FelReference};
+/// use eventhorizon::time::Ticks;
+///
+/// let network = FelNetwork::from_facilities([
+///     FelFacility::source(Ticks::new(100), vec![1]),
+///     FelFacility::new(Ticks::new(80), vec![FelFacility::EXIT]).queue(5),
+/// ])?;
+/// let mut reference = FelReference::new(&network, 42, Ticks::ZERO)?; // step 1
+/// while let Some(now) = reference.next_event_time().filter(|&now| now < Ticks::new(5000)) { // step 2
+///     let released = reference.next_events(now); // step 3
+///     reference.schedule_servers(now, &released); // steps 4 and 5
+/// }
+/// reference.run(Ticks::new(5000))?; // no event is left before this time
+/// assert!(reference.results().utilisation() > 0.4); // step 6
+/// # Ok::<(), eventhorizon::facility::FelError>(())
+/// ```
 #[derive(Debug)]
 pub struct FelReference<'a> {
     network: &'a FelNetwork,
@@ -18,7 +38,11 @@ pub struct FelReference<'a> {
     /// The time of the last iteration, and the number of consecutive iterations at that time.
     last: (u64, u32),
     rows: Vec<Row>,
+    /// By server: its service. The first servers of all facilities come first, then the second.
+    services: Vec<Option<Service>>,
     departures: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The servers whose tokens departed in this iteration.
+    departed: Vec<u32>,
 }
 
 /// A facility.
@@ -26,11 +50,11 @@ pub struct FelReference<'a> {
 struct Row {
     /// Waiting tokens with the times of their arrivals.
     queue: VecDeque<(u32, u64)>,
-    service: Option<Service>,
     began: u64,
     /// Of all services that have begun.
     busy: u64,
     waited: u64,
+    dropped: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +66,24 @@ struct Service {
     departs: u64,
 }
 
+/// A token that a server has released, on its way to another facility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FelReleased {
+    /// The token. Those of a source are numbered from 1.
+    pub token: u32,
+    /// The facility that released it.
+    pub from: u32,
+    /// The facility that it requests; `None` if it leaves the network.
+    pub to: Option<u32>,
+    /// Its time before it was rounded to a whole interval. Tokens that arrive together are taken in
+    /// this order.
+    pub original: Ticks,
+    /// The server that released it, for ties.
+    slot: u32,
+}
+
 impl<'a> FelReference<'a> {
-    /// The network at time zero.
+    /// The network at time zero: step 1.
     ///
     /// # Errors
     /// [`FelError::Setting`] for an interval beyond 2^31 ticks.
@@ -53,21 +93,29 @@ impl<'a> FelReference<'a> {
             let queue = (&mut tokens).take(held as usize).map(|token| (token, 0)).collect();
             Row { queue, ..Row::default() }
         });
-        let rows = rows.collect();
+        let rows: Vec<_> = rows.collect();
         let interval = interval_word(interval)?;
         let mut reference = Self {
             network,
             seed,
             interval,
             until: Ticks::ZERO,
+            services: vec![None; rows.len() * network.most_servers() as usize],
             rows,
             departures: BinaryHeap::new(),
+            departed: Vec::new(),
             last: (0, 0),
         };
-        for facility in 0..u32::try_from(network.len()).expect("at most 2^28") {
-            reference.serve_next(facility, 0);
+        for facility in 0..reference.count() {
+            for server in 0..network.servers[facility as usize] {
+                reference.serve_next(server * reference.count() + facility, 0);
+            }
         }
         Ok(reference)
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.rows.len()).expect("at most 2^28")
     }
 
     /// Executes all events before `until`. Returns the time it reached.
@@ -76,74 +124,115 @@ impl<'a> FelReference<'a> {
     /// [`FelError::Stuck`].
     pub fn run(&mut self, until: Ticks) -> Result<Ticks, FelError> {
         self.until = until.min(Ticks::new(u64::MAX >> 2)).max(self.until);
-        while let Some(&Reverse((now, _))) = self.departures.peek() {
-            if now >= self.until.get() {
-                break;
-            }
-            let again = if now == self.last.0 { self.last.1 + 1 } else { 0 };
+        while let Some(now) = self.next_event_time().filter(|&now| now < self.until) {
+            let again = if now.get() == self.last.0 { self.last.1 + 1 } else { 0 };
             if again >= PATIENCE {
-                self.until = Ticks::new(now);
-                return Err(FelError::Stuck { time: now, interval: self.interval });
+                self.until = now;
+                return Err(FelError::Stuck { time: now.get(), interval: self.interval });
             }
-            self.last = (now, again);
-            self.iterate(now);
+            self.last = (now.get(), again);
+            let released = self.next_events(now);
+            self.schedule_servers(now, &released);
         }
         Ok(self.until)
     }
 
-    /// Executes the events of one time.
-    fn iterate(&mut self, now: u64) {
-        let mut departed = Vec::new();
-        while let Some(&Reverse((time, facility))) = self.departures.peek()
-            && time == now
+    /// Step 2, `NextEventTime`: the earliest time in the event list; `None` if it is empty.
+    pub fn next_event_time(&self) -> Option<Ticks> {
+        self.departures.peek().map(|&Reverse((time, _))| Ticks::new(time))
+    }
+
+    /// Step 3, `NextEvent` and `Release`: extracts the events of the earliest time. Servers release
+    /// their tokens; [`FelReference::schedule_servers`] gives them the next.
+    pub fn next_events(&mut self, now: Ticks) -> Vec<FelReleased> {
+        let mut released = Vec::new();
+        while let Some(&Reverse((time, slot))) = self.departures.peek()
+            && time == now.get()
         {
             self.departures.pop();
-            departed.push(facility);
+            self.departed.push(slot);
+            let service = self.services[slot as usize].take().expect("it departs");
+            released.push(FelReleased {
+                token: service.token,
+                from: slot % self.count(),
+                to: (service.target != FelFacility::EXIT).then_some(service.target),
+                original: Ticks::new(service.original),
+                slot,
+            });
         }
-        // By facility, its arrivals in order of original time, hash, source.
-        let mut arrivals: BTreeMap<u32, Vec<(u64, u64, u32, u32)>> = BTreeMap::new();
-        for &source in &departed {
-            let Service { token, target, original, .. } =
-                self.rows[source as usize].service.take().expect("it departs");
-            let [seed, time] = [self.seed, original].map(|wide| Ticks::new(wide).to_words());
+        released
+    }
+
+    /// Steps 4 and 5, `ScheduleServer` and `Schedule`: servers that released a token take the first
+    /// that waits. Then each facility takes the released tokens that request it, by their original
+    /// times: into an idle server, into its queue, or it drops them. Services enter the event list.
+    pub fn schedule_servers(&mut self, now: Ticks, released: &[FelReleased]) {
+        for slot in std::mem::take(&mut self.departed) {
+            self.serve_next(slot, now.get());
+        }
+        // By facility, its arrivals in order of original time, hash, server.
+        let mut arrivals: BTreeMap<u32, Vec<(Ticks, u64, u32, u32)>> = BTreeMap::new();
+        for &FelReleased { token, to, original, slot, .. } in released {
+            let [seed, time] = [Ticks::new(self.seed), original].map(Ticks::to_words);
             let tie = mix(KIND_TIE, [seed[0], seed[1], time[0], time[1], token]);
-            arrivals.entry(target).or_default().push((original, tie, source, token));
-        }
-        for facility in departed {
-            self.serve_next(facility, now);
+            if let Some(to) = to {
+                arrivals.entry(to).or_default().push((original, tie, slot, token));
+            }
         }
         for (facility, mut arriving) in arrivals {
             arriving.sort_unstable();
-            for (_, _, _, token) in arriving {
-                self.rows[facility as usize].queue.push_back((token, now));
-                if self.rows[facility as usize].service.is_none() {
-                    self.serve_next(facility, now);
-                }
+            for (.., token) in arriving {
+                self.request(facility, token, now.get());
             }
         }
     }
 
-    /// Serves the first waiting token, if there is one.
-    fn serve_next(&mut self, facility: u32, now: u64) {
+    /// A token requests a facility.
+    fn request(&mut self, facility: u32, token: u32, now: u64) {
+        let slots =
+            (facility..).step_by(self.rows.len()).take(self.network.servers[facility as usize] as usize);
+        let idle = slots.into_iter().find(|&slot| self.services[slot as usize].is_none());
         let row = &mut self.rows[facility as usize];
-        let Some((token, arrived)) = row.queue.pop_front() else { return };
+        let places = self.network.places.as_ref().map(|places| places[facility as usize] as usize);
+        match idle {
+            Some(slot) => self.serve(slot, token, now, now),
+            None if places.is_some_and(|places| row.queue.len() >= places) => row.dropped += 1,
+            None => row.queue.push_back((token, now)),
+        }
+    }
+
+    /// A free server serves the first waiting token, if there is one. A source mints the next.
+    fn serve_next(&mut self, slot: u32, now: u64) {
+        let facility = (slot % self.count()) as usize;
+        if self.network.is_source(facility) {
+            let [number, _] = Ticks::new(self.rows[facility].began + 1).to_words();
+            self.serve(slot, number, now, now);
+        } else if let Some((token, arrived)) = self.rows[facility].queue.pop_front() {
+            self.serve(slot, token, arrived, now);
+        }
+    }
+
+    fn serve(&mut self, slot: u32, token: u32, arrived: u64, now: u64) {
+        let facility = slot % self.count();
+        let row = &mut self.rows[facility as usize];
         row.began += 1;
         let (service, target) = self.network.draw(self.seed, facility, row.began);
         let departs = rounded(now, service, self.interval);
         row.waited += now - arrived;
         row.busy += departs - now;
-        row.service = Some(Service { token, target, original: now + service, departs });
-        self.departures.push(Reverse((departs, facility)));
+        self.services[slot as usize] = Some(Service { token, target, original: now + service, departs });
+        self.departures.push(Reverse((departs, slot)));
     }
 
-    /// The results up to the end of the last run.
+    /// The results up to the end of the last run: step 6.
     pub fn results(&self) -> FelResults {
-        let facility = |row: &Row| {
-            let departs = row.service.map(|service| Ticks::new(service.departs));
-            let busy = busy_until(row.busy, departs, self.until);
-            FelRow { began: row.began, busy, waited: Ticks::new(row.waited), departs }
+        let facility = |(facility, row): (usize, &Row)| {
+            let services = self.services.iter().skip(facility).step_by(self.rows.len());
+            let departures = services.flatten().map(|service| Ticks::new(service.departs));
+            let sums = [row.began, row.busy, row.waited, row.dropped];
+            row_of(sums, departures, self.network.servers_of(facility), self.until)
         };
-        FelResults { time: self.until, facilities: self.rows.iter().map(facility).collect() }
+        FelResults { time: self.until, facilities: self.rows.iter().enumerate().map(facility).collect() }
     }
 }
 shared! {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use web_time::Instant;
 
-use super::{FelError, FelNetwork, FelResults, FelRow, busy_until, interval_word};
+use super::{FelError, FelNetwork, FelResults, interval_word, row_of};
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Submission, Verdict};
 use crate::shaders;
 use crate::time::Ticks;
@@ -33,8 +33,13 @@ shared! {
     const STOP_STUCK: u32;
 }
 
-/// A closed network on the GPU with a global future event list: Park and Fishwick's method.
+/// A network on the GPU with a global future event list: Park and Fishwick's method.
 /// `shaders/facility/event_list.wgsl` describes it.
+///
+/// The steps of the paper (section 5.4) are two kernels: `depart` has steps 2 and 3 (`NextEvent`,
+/// `Release`), `arrive` has steps 4 and 5 (`Request`, `ScheduleServer`, `Schedule`) and the
+/// reduction of step 2 (`NextEventTime`). [`FelReference`](super::FelReference) has them as
+/// functions.
 ///
 /// An iteration executes all events of the earliest time. With an interval, departures are rounded
 /// to whole intervals, so an iteration has many events. Tokens that arrive together are ordered by
@@ -72,6 +77,10 @@ pub struct FelSimulation {
     control: Buffer<[u32; 4]>,
     times: Buffer<Ticks>,
     rows: Buffer<[u32; 4]>,
+    /// By facility, its servers; 0 for a source.
+    servers: Vec<u32>,
+    /// Whether its queues are rings.
+    is_bounded: bool,
     pair: Plan,
     pace: Pace,
     /// The time that the run has reached.
@@ -99,7 +108,8 @@ impl FelSimulation {
         let width = |lists: &[Vec<u32>]| lists.iter().map(Vec::len).max().unwrap_or(0);
         let (sources, targets) = (width(&network.sources), width(&network.targets));
         // Indices into the graph are words, and it is one binding.
-        let words = (sources + targets + 2) as u64 * u64::from(facilities);
+        let fixed = if network.places.is_some() { 5 } else { 3 };
+        let words = (sources + targets + fixed) as u64 * u64::from(facilities);
         if 4 * words > gpu.max_buffer_bytes() || words > u64::from(u32::MAX) {
             return Err(GpuError::TooLarge {
                 what:
@@ -110,7 +120,7 @@ impl FelSimulation {
             }
             .into());
         }
-        let mut graph = vec![NONE; (sources + targets + 2) * count];
+        let mut graph = vec![NONE; (sources + targets + fixed) * count];
         for (lists, first) in [(&network.sources, 0), (&network.targets, sources)] {
             for (facility, list) in lists.iter().enumerate() {
                 for (line, &other) in list.iter().enumerate() {
@@ -119,17 +129,31 @@ impl FelSimulation {
             }
         }
         for facility in 0..count {
-            let last = (sources + targets) * count + facility;
-            graph[last] = u32::try_from(network.targets[facility].len()).expect("checked");
-            graph[last + count] = network.means[facility];
+            let of = |which: usize| (sources + targets + which) * count + facility;
+            graph[of(0)] = u32::try_from(network.targets[facility].len()).expect("checked");
+            graph[of(1)] = network.means[facility];
+            graph[of(2)] = network.servers[facility];
         }
         // The tokens in queues, facility by facility.
-        let (mut rows, mut tokens) = (Vec::with_capacity(2 * count), Vec::new());
-        for &held in &network.tokens {
+        let (mut rows, mut tokens, mut minted) = (Vec::with_capacity(3 * count), Vec::new(), 0);
+        for (facility, &held) in network.tokens.iter().enumerate() {
             let first = u32::try_from(tokens.len()).expect("at most 2^28");
-            let row = if held == 0 { [NONE, NONE, 0, 0] } else { [first, first + held - 1, 0, 0] };
-            rows.extend([row, [0; 4]]);
-            tokens.extend((1..=held).map(|next| [if next == held { NONE } else { first + next }, 0, 0, 0]));
+            let Some(places) = &network.places else {
+                let row = if held == 0 { [NONE, NONE, 0, 0] } else { [first, first + held - 1, 0, 0] };
+                rows.extend([row, [0; 4]]);
+                tokens
+                    .extend((1..=held).map(|next| [if next == held { NONE } else { first + next }, 0, 0, 0]));
+                continue;
+            };
+            rows.extend([[0, held, 0, 0], [0; 4], [0; 4]]);
+            let of = |which: usize| (sources + targets + which) * count + facility;
+            (graph[of(3)], graph[of(4)]) = (first, places[facility]);
+            // At first the queue has the tokens of servers too.
+            let room =
+                if network.is_source(facility) { 0 } else { places[facility] + network.servers[facility] };
+            let waiting = (minted..).take(held as usize).map(|token| [token, 0, 0, 0]);
+            tokens.extend(waiting.chain(std::iter::repeat([0; 4])).take(room as usize));
+            minted += held;
         }
         let sources = u32::try_from(sources).expect("checked");
         let targets = u32::try_from(targets).expect("checked");
@@ -145,15 +169,19 @@ impl FelSimulation {
         let all = count as u64;
         let control = Buffer::storage(gpu, "event list: control", 4)?;
         let keys = Buffer::storage_from(gpu, "event list: keys", &[u32::MAX; 2])?;
-        let times = Buffer::storage(gpu, "event list: times", all + u64::from(groups))?;
+        let most = network.most_servers();
+        let slots = all * u64::from(most);
+        let times = Buffer::storage(gpu, "event list: times", slots + u64::from(groups))?;
         let hits = Buffer::<u32>::storage(gpu, "event list: hits", all + u64::from(groups))?;
-        let servers = Buffer::<[u32; 4]>::storage(gpu, "event list: servers", all)?;
-        let released = Buffer::<[u32; 4]>::storage(gpu, "event list: released", 2 * all)?;
+        let servers = Buffer::<[u32; 4]>::storage(gpu, "event list: servers", slots)?;
+        let released = Buffer::<[u32; 4]>::storage(gpu, "event list: released", 2 * slots)?;
         let graph = Buffer::storage_from(gpu, "event list: graph", &graph)?;
         rows.append(&mut tokens);
         let rows = Buffer::storage_from(gpu, "event list: rows", &rows)?;
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
-        let [begin, depart, arrive] = recipes(int64, size, tiles).map(|recipe| kernel(gpu, &recipe));
+        let is_bounded = network.places.is_some();
+        let sizes = [size, tiles, most];
+        let [begin, depart, arrive] = recipes(int64, is_bounded, sizes).map(|recipe| kernel(gpu, &recipe));
         let bound = |uniform: usize| {
             [
                 ("params", uniforms[uniform].binding()),
@@ -179,7 +207,9 @@ impl FelSimulation {
         }
         let pace = Pace::new(1 << 14);
         let time = Ticks::ZERO;
-        Ok(Self { gpu: gpu.clone(), params, uniforms, control, times, rows, pair, pace, time })
+        let servers = (0..count).map(|facility| network.servers_of(facility)).collect();
+        let gpu = gpu.clone();
+        Ok(Self { gpu, params, uniforms, control, times, rows, servers, is_bounded, pair, pace, time })
     }
 
     /// Executes all events before `until`. Returns the time it reached.
@@ -260,25 +290,26 @@ impl FelSimulation {
     /// Errors of the device.
     pub async fn results_async(&self) -> Result<FelResults, FelError> {
         let count = u64::from(self.params.facilities);
-        let rows = self.rows.read_range(&self.gpu, 0, 2 * count).await?;
-        let times = self.times.read_range(&self.gpu, 0, count).await?;
+        let each = if self.is_bounded { 3 } else { 2 };
+        let rows = self.rows.read_range(&self.gpu, 0, each * count).await?;
+        let most = self.servers.iter().copied().max().unwrap_or(0).max(1);
+        let times = self.times.read_range(&self.gpu, 0, u64::from(most) * count).await?;
         // A run that was dropped while it waited has advanced further than `self.time`.
         let [[low, high, ..], ..] = self.control.read_async(&self.gpu).await?[..] else {
             unreachable!("it has four rows")
         };
         let time = self.time.max(Ticks::from_words([low, high]));
-        let facility = |(row, &departs): (&[[u32; 4]], &Ticks)| {
-            let wide = |low, high| Ticks::from_words([low, high]);
+        let wide = |low, high| Ticks::from_words([low, high]).get();
+        let facility = |((place, row), &servers): ((usize, &[[u32; 4]]), &u32)| {
             let [[.., began, began_high], [busy, busy_high, waited, waited_high]] = [row[0], row[1]];
-            let departs = Some(departs).filter(|&departs| departs != Ticks::NEVER);
-            FelRow {
-                began: wide(began, began_high).get(),
-                busy: busy_until(wide(busy, busy_high).get(), departs, time),
-                waited: wide(waited, waited_high),
-                departs,
-            }
+            let [dropped, dropped_high, ..] = row.get(2).copied().unwrap_or_default();
+            let sums =
+                [[began, began_high], [busy, busy_high], [waited, waited_high], [dropped, dropped_high]];
+            let departures = times.iter().skip(place).step_by(self.servers.len()).copied();
+            row_of(sums.map(|[low, high]| wide(low, high)), departures, servers, time)
         };
-        Ok(FelResults { time, facilities: rows.chunks_exact(2).zip(&times).map(facility).collect() })
+        let rows = rows.chunks_exact(if self.is_bounded { 3 } else { 2 }).enumerate();
+        Ok(FelResults { time, facilities: rows.zip(&self.servers).map(facility).collect() })
     }
 }
 
@@ -339,17 +370,24 @@ impl<W> fmt::Debug for FelRun<'_, W> {
     }
 }
 
-fn recipes(int64: bool, group_size: u32, tiles: u32) -> [Recipe; 3] {
+/// The kernels for the workgroup size, the facilities of an invocation, and the servers of a
+/// facility.
+fn recipes(int64: bool, is_bounded: bool, [group_size, tiles, servers]: [u32; 3]) -> [Recipe; 3] {
     let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
+    let queue = if is_bounded { "facility/fel_queue_ring.wgsl" } else { "facility/fel_queue_linked.wgsl" };
     let recipe = |entry, files: &[&'static str]| {
         let files: Vec<_> = files.iter().map(|file| shaders::file(file)).collect();
-        let sizes = [("GROUP_SIZE", f64::from(group_size)), ("TILES", f64::from(tiles))];
+        let sizes = [
+            ("GROUP_SIZE", f64::from(group_size)),
+            ("TILES", f64::from(tiles)),
+            ("SERVERS", f64::from(servers)),
+        ];
         Recipe::new(format!("event list: {entry}"), entry, files).with(sizes)
     };
     [
-        recipe("begin", &["facility/fel_arrive.wgsl", product]),
+        recipe("begin", &["facility/fel_arrive.wgsl", queue, product]),
         recipe("depart", &["facility/fel_depart.wgsl"]),
-        recipe("arrive", &["facility/fel_arrive.wgsl", product]),
+        recipe("arrive", &["facility/fel_arrive.wgsl", queue, product]),
     ]
 }
 
@@ -361,5 +399,6 @@ fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
 /// Every kernel that the module may build.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
-    [(false, 1), (true, 8)].into_iter().flat_map(|(int64, tiles)| recipes(int64, 256, tiles)).collect()
+    let shapes = [(false, false, [256, 1, 1]), (true, false, [256, 8, 1]), (true, true, [256, 1, 3])];
+    shapes.into_iter().flat_map(|(int64, is_bounded, sizes)| recipes(int64, is_bounded, sizes)).collect()
 }

@@ -47,7 +47,8 @@ struct OnDevice {
     kernel: Kernel,
     /// The file's own variables, each with its buffer and the size of its values in bytes.
     bound: Vec<(String, wgpu::Buffer, u64)>,
-    memory: Mutex<Memory>,
+    /// As many as groups that were answered at once.
+    memory: Mutex<Vec<Memory>>,
 }
 
 type ReferenceFn<C, A, const GROUPS: usize> = Arc<dyn Fn(&C) -> [A; GROUPS] + Send + Sync>;
@@ -191,13 +192,25 @@ impl<C: Pod + Send + Sync, A: Pod + Send, const GROUPS: usize> WgslHandler<C, A,
 
     /// The answers to calls: `GROUPS` for each.
     fn dispatch(&self, device: &OnDevice, calls: &[C]) -> Result<Vec<A>, HybridError> {
+        let memory = || device.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not locked meanwhile: streams answer several groups at once.
+        let mut own = memory().pop().unwrap_or_default();
+        let answers = self.dispatch_in(&mut own, device, calls)?;
+        memory().push(own);
+        Ok(answers)
+    }
+
+    fn dispatch_in(
+        &self,
+        memory: &mut Memory,
+        device: &OnDevice,
+        calls: &[C],
+    ) -> Result<Vec<A>, HybridError> {
         let OnDevice { gpu, kernel, .. } = device;
         let each = u32::try_from(GROUPS).expect("at most 65,536");
         let words = |bytes: usize| (bytes / 4) as u64;
-        let mut memory = device.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let need = words(size_of_val(calls));
         let answers = calls.len() as u64 * u64::from(each) * words(size_of::<A>());
-        let memory = &mut *memory;
         let given = grown(gpu, "calls", &mut memory.calls, need)?;
         let reported = grown(gpu, "answers", &mut memory.answers, answers)?;
         // Zero, unless a driver ends a loop early.

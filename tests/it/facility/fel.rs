@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use super::common::gpu;
 
 /// Compares both at some times.
-fn same(gpu: &Gpu, network: &FelNetwork, seed: u64, interval: u64, ends: &[u64]) -> FelResults {
+pub(super) fn same(gpu: &Gpu, network: &FelNetwork, seed: u64, interval: u64, ends: &[u64]) -> FelResults {
     let interval = Ticks::new(interval);
     let mut simulation = FelSimulation::new(gpu, network, seed, interval).unwrap();
     let mut reference = FelReference::new(network, seed, interval).unwrap();
@@ -209,8 +209,8 @@ fn a_description_is_a_network_of_the_event_list_or_is_refused() {
     let utilisation = reference.results().utilisation();
     assert!((utilisation - 9.0 / 17.0).abs() < 0.01, "{utilisation}");
     for (name, words) in [
-        ("mm1", "is not such a station"),
-        ("machine_repair", "`repair` is not such a station"),
+        ("mm1", "has no `capacity`"),
+        ("machine_repair", "`running` is not such a node"),
         ("processor", "serves several classes"),
     ] {
         let error = FelNetwork::of(&super::shipped_one(name).compile().unwrap()).unwrap_err().to_string();

@@ -65,7 +65,7 @@ fn teams(gpu: &Gpu) -> WgslHandler<u32, u32, 3> {
 }
 
 /// Calls both handlers, then one of them again with its answer.
-struct Caller {
+pub(super) struct Caller {
     walks: Handle<WgslHandler<Walk, Walked>>,
     teams: Handle<WgslHandler<u32, u32, 3>>,
     sum: u32,
@@ -111,14 +111,19 @@ impl Entity for Caller {
     }
 }
 
+/// The handlers of callers, and the function that makes a caller.
+pub(super) fn callers(gpu: &Gpu, placement: Placement) -> (Handlers, impl Fn(u32) -> Caller + use<>) {
+    let mut handlers = Handlers::new(Some(gpu.clone()), placement);
+    let (walks, teams) = (handlers.add(walks(gpu)), handlers.add(teams(gpu)));
+    (handlers, move |_| Caller { walks, teams, sum: 0, log: Vec::new() })
+}
+
 #[test]
 fn the_device_and_the_twin_have_one_fingerprint_on_all_ranks() {
     let gpu = gpu();
     let run = |ranks, threads, placement| {
         let make = |transport: Option<_>| {
-            let mut handlers = Handlers::new(Some(gpu.clone()), placement);
-            let (walks, teams) = (handlers.add(walks(&gpu)), handlers.add(teams(&gpu)));
-            let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
+            let (handlers, make) = callers(&gpu, placement);
             let options = Options::default().seed(4).threads(threads).handlers(handlers);
             match transport {
                 None => Simulation::new(200, Ticks::new(10), make, options),

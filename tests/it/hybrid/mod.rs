@@ -8,8 +8,10 @@ mod faults;
 mod handlers;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod overlap;
 mod processes;
 mod saved;
+mod trees;
 
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! The activity study of Chapuis et al. (section 4): Figures 2 to 5, with the model of
-//! `eventhorizon activity`.
+//! `eventhorizon activity`. Figure 1, a diagram of handlers that overlap with events, is measured
+//! by the size of groups.
 //!
-//! Runs of one town have one fingerprint, wherever handlers run and on any number of ranks.
+//! Runs of one town have one fingerprint, wherever handlers run, on any number of ranks, with
+//! overlap or without.
 
 use clap::Parser as _;
 use eventhorizon::pdes::Fingerprint;
@@ -16,13 +18,16 @@ struct Town {
     agents: u32,
     vertices: u32,
     hours: u32,
+    /// The calls of a group, if calls overlap with events.
+    overlap: Option<u32>,
 }
 
 /// Runs a town; `ranks` share its entities.
 fn simulate(town: Town, placement: &str, ranks: u32) -> Outcome<Simulated> {
-    let Town { agents, vertices, hours } = town;
+    let Town { agents, vertices, hours, overlap } = town;
     let numbers = [("--agents", agents), ("--vertices", vertices), ("--hours", hours), ("--ranks", ranks)];
-    let numbers = numbers.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
+    let numbers = numbers.into_iter().chain(overlap.map(|calls| ("--overlap", calls)));
+    let numbers = numbers.flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
     let placement = ["activity".to_owned(), "--placement".to_owned(), placement.to_owned()];
     activity::simulate(&Args::try_parse_from(placement.into_iter().chain(numbers))?, None)
 }
@@ -42,16 +47,50 @@ fn rate(ran: &Simulated) -> f64 {
     ran.events as f64 / ran.seconds
 }
 
+/// The line of a run on the GPU.
+fn gpu_line(overlap: Option<u32>) -> String {
+    overlap.map_or_else(|| "GPU".to_owned(), |calls| format!("GPU, overlap in groups of {calls}"))
+}
+
+/// Seconds without overlap, and with groups of different sizes that overlap with events.
+pub(super) fn figure_1(study: &mut Study<'_>) -> Outcome<()> {
+    let (agents, vertices, hours) = study.size((4000, 256, 48), (256, 64, 12));
+    let sizes: &[u32] = study.size(&[16, 64, 256, 1024], &[4, 16, 64]);
+    let mut known = None;
+    study.note(&format!("{agents} agents, {vertices} vertices, {hours} hours; 2 streams"));
+    for overlap in std::iter::once(None).chain(sizes.iter().copied().map(Some)) {
+        if !study.goes_on() {
+            return Ok(());
+        }
+        let ran = checked(Town { agents, vertices, hours, overlap }, "gpu", 1, &mut known)?;
+        if !study.goes_on() {
+            return Ok(());
+        }
+        match overlap {
+            Some(calls) => study.point("", "overlap, by the size of groups", calls.into(), ran.seconds)?,
+            // A line across the picture.
+            None => {
+                for &calls in sizes {
+                    study.point("", "no overlap", calls.into(), ran.seconds)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn figure_2(study: &mut Study<'_>) -> Outcome<()> {
     let (agents, hours) = study.size((500, 48), (64, 6));
     let mut towns = study.size([256, 512, 1024], [32, 64, 128]).map(|vertices| (vertices, None));
     study.note(&format!("{agents} agents, {hours} hours"));
-    for (line, placement) in [("CPU, all cores", "cpu"), ("GPU", "gpu")] {
+    let overlap = Some(study.size(64, 16));
+    let lines = [("CPU, all cores", "cpu", None), ("GPU", "gpu", None), (&gpu_line(overlap), "gpu", overlap)];
+    for (line, placement, overlap) in lines {
         for (vertices, known) in &mut towns {
             if !study.goes_on() {
                 return Ok(());
             }
-            let ran = checked(Town { agents, vertices: *vertices, hours }, placement, 1, known)?;
+            let ran = checked(Town { agents, vertices: *vertices, hours, overlap }, placement, 1, known)?;
             if !study.goes_on() {
                 return Ok(());
             }
@@ -67,23 +106,26 @@ pub(super) fn figure_3(study: &mut Study<'_>) -> Outcome<()> {
     let agents: &[u32] = study.size(&full, &[64, 128, 256]);
     study.note(&format!("{vertices} vertices, {hours} hours"));
     for &agents in agents {
-        if !study.goes_on() {
-            return Ok(());
+        let mut known = None;
+        for overlap in [None, Some(study.size(64, 16))] {
+            if !study.goes_on() {
+                return Ok(());
+            }
+            let ran = checked(Town { agents, vertices, hours, overlap }, "gpu", 1, &mut known)?;
+            if !study.goes_on() {
+                return Ok(());
+            }
+            study.point("seconds", &gpu_line(overlap), agents.into(), ran.seconds)?;
+            study.point("events per second", &gpu_line(overlap), agents.into(), rate(&ran))?;
         }
-        let ran = simulate(Town { agents, vertices, hours }, "gpu", 1)?;
-        if !study.goes_on() {
-            return Ok(());
-        }
-        study.point("seconds", "GPU", agents.into(), ran.seconds)?;
-        study.point("events per second", "GPU", agents.into(), rate(&ran))?;
     }
     Ok(())
 }
 
 pub(super) fn figure_4(study: &mut Study<'_>) -> Outcome<()> {
     let (town, most) = study.size(
-        (Town { agents: 32000, vertices: 1024, hours: 48 }, 16),
-        (Town { agents: 256, vertices: 64, hours: 6 }, 2),
+        (Town { agents: 32000, vertices: 1024, hours: 48, overlap: None }, 16),
+        (Town { agents: 256, vertices: 64, hours: 6, overlap: None }, 2),
     );
     let mut known = None;
     study.note(&format!("{} agents, {} vertices, {} hours", town.agents, town.vertices, town.hours));
@@ -103,6 +145,6 @@ pub(super) fn figure_4(study: &mut Study<'_>) -> Outcome<()> {
 
 pub(super) fn figure_5(study: &mut Study<'_>) -> Outcome<()> {
     let (agents, vertices, hours) = study.size((4000, 256, 48), (256, 64, 24));
-    let ran = simulate(Town { agents, vertices, hours }, "auto", 1)?;
+    let ran = simulate(Town { agents, vertices, hours, overlap: None }, "auto", 1)?;
     activity::draw(&study.file("png"), &ran.town, &ran.history)
 }

@@ -4,6 +4,9 @@
 //! The designs' own files are compiled, with each access to a slot replaced by a call that counts
 //! it.
 
+#[cfg(test)]
+mod reference;
+
 use eventhorizon::gpu::{Buffer, Gpu, GpuError, Kernel, Program, Source};
 use eventhorizon::pdes::Capacity;
 use eventhorizon::queue::QueueDesign;
@@ -60,9 +63,7 @@ pub(super) fn count(
     let kernel = |entry| Kernel::new(gpu, &program, entry, &design.constants());
     let (start, advance) = (kernel("start")?, kernel("advance")?);
     let window = kernel(if design.lanes() > 1 { "window_team" } else { "window" })?;
-    // At the start an LP receives Poisson(population) messages in one iteration, and later an LP
-    // that executes one event at a time may hold more.
-    let capacity = 2 * Capacity::poisson(population.into(), 0.0).queue;
+    let capacity = capacity(population);
     let too_large = |_| GpuError::TooLarge {
         what: "a queue".into(),
         needed: 16 * design.stride(capacity),
@@ -133,6 +134,12 @@ pub(super) fn count(
     }))
 }
 
+/// The capacity of a queue. At the start an LP receives Poisson(population) messages in one
+/// iteration, and later an LP that executes one event at a time may hold more.
+fn capacity(population: u32) -> u32 {
+    2 * Capacity::poisson(population.into(), 0.0).queue
+}
+
 /// The kernels for a design.
 fn program(design: QueueDesign) -> Result<Program, GpuError> {
     let mut sources = vec![eventhorizon::wgsl!("counts.wgsl"), design.source().expect("a queue of its own")];
@@ -195,10 +202,40 @@ mod tests {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
 
-    use eventhorizon::queue::Lanes;
+    use eventhorizon::queue::{Lanes, Traverse};
     use eventhorizon::random::Stream;
 
+    use super::reference::{Heap, Queue, Ring, SinglePass, Splay, counted};
     use super::*;
+
+    /// With one LP, messages are inserted in one order on every device, so that counts are equal.
+    #[test]
+    fn sequential_designs_do_what_a_plain_count_of_their_definitions_does() {
+        let gpu = Gpu::new().unwrap_or_else(|error| panic!("{error}"));
+        let times = [1000, 900].map(Ticks::new);
+        for population in [1, 2, 13, 70] {
+            let capacity = capacity(population);
+            let designs: [(QueueDesign, Box<dyn Queue>); 5] = [
+                (QueueDesign::CbSeq(Traverse::BackToFront), Box::new(Ring::new(capacity, true))),
+                (QueueDesign::CbSeq(Traverse::FrontToBack), Box::new(Ring::new(capacity, false))),
+                (QueueDesign::CbSeqSp, Box::new(SinglePass::new(capacity))),
+                (QueueDesign::Heap, Box::new(Heap::default())),
+                (QueueDesign::Splay, Box::new(Splay::default())),
+            ];
+            for (design, mut queue) in designs {
+                let counts = count(&gpu, design, 1, population, times).unwrap().expect("no loop is cut");
+                let [comparisons, bytes, sectors] = counted(&mut *queue, population, times);
+                let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
+                let found = [counts.comparisons, counts.bytes, counts.sectors];
+                let what = format!("{design}, {population} events: {found:?}");
+                assert!(near(found[0], comparisons), "{what}, comparisons {comparisons}");
+                // Of splay trees only comparisons are counted.
+                if design != QueueDesign::Splay {
+                    assert!(near(found[1], bytes) && near(found[2], sectors), "{what}, {bytes}, {sectors}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn accesses_become_calls() {
@@ -208,7 +245,7 @@ mod tests {
     }
 
     /// The number of executed events, and the sum of the LPs' hashes.
-    fn reference(lps: u32, population: u32, [mean, lookahead]: [Ticks; 2]) -> [u64; 2] {
+    fn executed(lps: u32, population: u32, [mean, lookahead]: [Ticks; 2]) -> [u64; 2] {
         type Event = Reverse<(Ticks, u32, u32)>;
         let mut queues = vec![BinaryHeap::<Event>::new(); lps as usize];
         let mut rows = vec![(0_u32, 0_u32); lps as usize];
@@ -259,7 +296,7 @@ mod tests {
         // Around the invocations of a workgroup, and the teams.
         for (design, lps) in designs.chain(teams).zip([31, 33, 65].into_iter().cycle()) {
             let counts = count(&gpu, design, lps, 6, times).unwrap().expect("no loop is cut");
-            assert_eq!(counts.executed, reference(lps, 6, times), "{design}");
+            assert_eq!(counts.executed, executed(lps, 6, times), "{design}");
             assert!(counts.comparisons > 1.0 && counts.sectors > 1.0, "{design}");
             // An access touches a sector once at most.
             assert!(counts.bytes >= 16.0 * counts.sectors, "{design}");
