@@ -132,7 +132,7 @@ pub(super) type AnswerFn<E> = Box<dyn FnOnce(&mut E, Box<dyn Any + Send>, &mut C
 /// A service that was attached at run time.
 pub(super) struct Service<E: Entity> {
     name: String,
-    pub(super) takes: Box<dyn Fn(&E::Message) -> bool + Send>,
+    pub(super) takes: Filter<E>,
     pub(super) function: ServiceFn<E>,
 }
 

@@ -73,13 +73,16 @@ pub(super) struct Mail<M> {
     pub(super) message: M,
 }
 
+/// What receives the answer of a call, and the answer.
+type AnsweredCall<E> = (Continuation<E>, Option<Box<dyn Any + Send>>);
+
 /// An entity that waits for the answers of handlers.
 struct Suspended<E: Entity> {
     slot: u32,
     now: Ticks,
     stream: Stream,
-    /// By call of its event: what receives the answer, and the answer.
-    calls: Vec<(Continuation<E>, Option<Box<dyn Any + Send>>)>,
+    /// The calls of its event.
+    calls: Vec<AnsweredCall<E>>,
     /// The number of calls without an answer.
     missing: usize,
     /// Its remaining events in the window.
