@@ -173,7 +173,7 @@ impl PointNetwork for NetworkProcess {
             return Err(self.setting("the shares of a run", "others than before", remedy).into());
         }
         let plan = self.study(study)?;
-        let run = self.compiled.study(&plan).backend(backend).options(options).from_replication(first);
+        let run = self.compiled.study(&plan).backend(backend).options(options).with_first(first);
         // Like a network, it counts from the first replication of the study.
         let watch = |runs: usize, events: u64| watch(first as usize + runs, events);
         let results = run.watch(watch).run_async().await?;

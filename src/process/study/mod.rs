@@ -191,7 +191,7 @@ impl<'r, W> StudyRun<'r, W> {
     }
 
     /// Makes the replications of the study from this one on, without a stopping rule.
-    pub(super) fn from_replication(self, first: u32) -> Self {
+    pub(super) fn with_first(self, first: u32) -> Self {
         Self { first, ..self }
     }
 
