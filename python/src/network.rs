@@ -1,10 +1,11 @@
 //! Queueing networks.
 
 use eventhorizon::facility::{
-    self, Facility, FacilityDesign, FacilityError, Follow, NetworkDescription, Report, SavedStudy, Study,
-    StudyAutosave, plot,
+    self, FacilityDesign, FacilityError, Follow, NetworkDescription, PointRun, Report, SavedStudy, Study,
+    StudyAutosave,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
+use eventhorizon::process::NetworkForm;
 use eventhorizon::statistics::Stopping;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -62,7 +63,7 @@ impl Network {
 
     /// Compiles it, for its errors.
     fn check(&self) -> Result<(), Failure> {
-        self.0.compile()?;
+        NetworkForm::new(&self.0, &[], false)?;
         Ok(())
     }
 
@@ -73,7 +74,7 @@ impl Network {
 
     /// A picture.
     fn svg(&self) -> Result<String, Failure> {
-        Ok(plot::network(&self.0.compile_unstable()?, None)?)
+        Ok(NetworkForm::new(&self.0, &[], true)?.draw(None)?)
     }
 
     /// The visits of the first customers of each source, of the first replication, as JSON.
@@ -120,7 +121,7 @@ impl Network {
             let design = description.design()?;
             let compiled = description.networks()?.into_iter().enumerate().map(|(point, mut network)| {
                 (network.until, network.warm_up) = (Some(until), Some(warm_up));
-                let compiled = if allow_unstable { network.compile_unstable() } else { network.compile() };
+                let compiled = NetworkForm::new(&network, &[], allow_unstable);
                 let at =
                     |source| FacilityError::Point { point: design.describe(point), source: Box::new(source) };
                 compiled.map_err(at)
@@ -195,13 +196,14 @@ impl Network {
     ) -> PyResult<NetworkRun> {
         let mapping: Mapping = mapping.parse().map_err(|error| Failure::usage(format!("{error}")))?;
         let options = EngineOptions::default().mapping(mapping);
-        let run = |watch: &Watch| -> Result<(Report, Facility), Failure> {
+        let run = |watch: &Watch| -> Result<(Report, NetworkForm), Failure> {
             let network = self.with_times(until, warm_up);
-            let facility = if allow_unstable { network.compile_unstable() } else { network.compile() }?;
-            let warm_up = match warm_up {
-                Some(warm_up) => warm_up,
+            let form = NetworkForm::new(&network, &[], allow_unstable)?;
+            let warm_up = match (warm_up, &form) {
+                (Some(warm_up), _) => warm_up,
                 // Another seed, so that it does not depend on the runs that it is used for.
-                None => facility.settles(!seed, until, PILOTS)?,
+                (None, NetworkForm::Network(facility)) => facility.settles(!seed, until, PILOTS)?,
+                (None, NetworkForm::Process(_)) => return Err(not_there("a warm-up that is found")),
             };
             let stopping = precision.map(|bound| Stopping::relative(bound, level, replications));
             let study = Study::new(replications.unwrap_or(REPLICATIONS), until, warm_up)
@@ -212,6 +214,19 @@ impl Network {
                 .room(room);
             let place = device::place(backend)?;
             let saved = saves.resumed(SavedStudy::load)?;
+            let facility = match &form {
+                NetworkForm::Network(facility) => facility,
+                NetworkForm::Process(_) if batches.is_some() => return Err(not_there("a run of batches")),
+                NetworkForm::Process(_) if saved.is_some() || saves.place().is_some() => {
+                    return Err(not_there("a checkpoint"));
+                }
+                NetworkForm::Process(_) => {
+                    let run = PointRun { shares: &[], backend: place.backend(), options, first: 0 };
+                    let report =
+                        form.run(&study, run, &mut |runs, events| watch.flow(runs as u64, events))?;
+                    return Ok((report, form));
+                }
+            };
             let autosave = StudyAutosave::default().from(saved.as_ref()).to(saves.place());
             let report = match batches {
                 Some(batches) => facility
@@ -228,12 +243,12 @@ impl Network {
                     .watch(|runs: usize, events: u64| watch.flow(runs as u64, events))
                     .run()?,
             };
-            Ok((report, facility))
+            Ok((report, form))
         };
-        let ((mut report, facility), interrupted) = watched(py, progress, run)?;
+        let ((mut report, form), interrupted) = watched(py, progress, run)?;
         let unsaved = report.unsaved.take();
         report.warnings.extend(unsaved);
-        Ok(NetworkRun { report, facility, seed, interrupted })
+        Ok(NetworkRun { report, form, seed, interrupted })
     }
 }
 
@@ -246,6 +261,11 @@ impl Network {
     }
 }
 
+/// The error of what networks that run as process models lack.
+fn not_there(what: &str) -> Failure {
+    Failure::usage(format!("{what} is not there for this network, which runs as a process model"))
+}
+
 /// The default number of replications.
 const REPLICATIONS: u32 = 64;
 
@@ -253,7 +273,7 @@ const REPLICATIONS: u32 = 64;
 #[pyclass(frozen, module = "eventhorizon._core")]
 pub(crate) struct NetworkRun {
     report: Report,
-    facility: Facility,
+    form: NetworkForm,
     #[pyo3(get)]
     seed: u64,
     #[pyo3(get)]
@@ -274,7 +294,7 @@ impl NetworkRun {
 
     /// A picture of the network with utilisations.
     fn svg(&self) -> Result<String, Failure> {
-        Ok(plot::network(&self.facility, &self.report)?)
+        Ok(self.form.draw(&self.report)?)
     }
 
     /// The values of a row, by replication or batch.

@@ -179,3 +179,19 @@ def test_points_of_a_network_have_common_random_numbers() -> None:
         mm2.experiment({"station.desk.servers": [2, 3]}, best="wait(desk)")
     with pytest.raises(eh.ModelError, match="Did you mean"):
         mm2.experiment({"station.desc.servers": [2, 3]})
+
+
+def test_networks_that_need_process_models_run_as_such() -> None:
+    described = built().to_dict()
+    described["station"]["server"] |= {"batch": {"least": 1, "most": 4}}
+    lift = eh.Network.from_dict(described)
+    results = lift.run(replications=8, until=2000, warm_up=200, backend="cpu")
+    assert results.mapping.startswith("process model")
+    assert results.estimate("throughput", "out").mean == pytest.approx(0.8, rel=0.1)
+    points = lift.experiment(
+        {"station.server.batch.most": [2, 4]}, replications=8, until=2000, warm_up=200, backend="cpu"
+    )
+    assert points.values("wait(server)", point=1) == pytest.approx(results.values("wait", "server"))
+    assert "<svg" in results.picture.svg
+    with pytest.raises(eh.UsageError, match="process model"):
+        lift.run(batches=20, backend="cpu")

@@ -21,6 +21,20 @@ fn unit_speed() -> f64 {
     1.0
 }
 
+/// Customers that a server serves at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// The least number that a server begins with. Default: `most`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<u32>,
+    /// The most that it takes.
+    pub most: u32,
+    /// Whether they continue as one customer, the first of them. Default: each continues.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joins: bool,
+}
+
 /// Nodes that hold a bounded number of customers together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,8 +77,8 @@ pub(crate) enum Selection {
     /// The fewest customers of all.
     #[default]
     Fewest,
-    /// The fewer of two stations at random.
-    OfTwo,
+    /// The fewest of this number of stations at random.
+    Of(u32),
     /// The least work.
     LeastWork,
 }
@@ -93,16 +107,33 @@ pub(crate) struct Beyond {
     pub(crate) reneged_to: bool,
     /// The regions with this node, by number.
     pub(crate) regions: Vec<usize>,
+    /// The speed of each server, by the number of customers present, from 1.
+    pub(crate) speeds: Vec<f64>,
+    pub(crate) batch: Option<Batch>,
+    /// How many customers each one becomes behind its service, if it does.
+    pub(crate) splits: Option<u32>,
 }
 
 impl Beyond {
     pub(super) fn of_route(route: Option<&Route>) -> Self {
         let selection = match route {
-            Some(Route::ShortestOf { .. }) => Selection::OfTwo,
+            Some(Route::ShortestOf { of, .. }) => Selection::Of(*of),
             Some(Route::LeastWork { .. }) => Selection::LeastWork,
             _ => Selection::Fewest,
         };
         Self { selection, ..Self::default() }
+    }
+
+    /// How many customers leave for each that comes, on average.
+    pub(crate) fn flow(&self) -> f64 {
+        let joined = self.batch.filter(|batch| batch.joins).map_or(1, |batch| batch.most);
+        f64::from(self.splits.unwrap_or(1)) / f64::from(joined)
+    }
+
+    /// How much faster the servers are than one that serves alone.
+    pub(crate) fn pace(&self) -> f64 {
+        let batch = self.batch.map_or(1.0, |batch| f64::from(batch.most));
+        batch * self.speeds.last().copied().unwrap_or(1.0)
     }
 
     /// The first setting that is not the default.
@@ -113,10 +144,13 @@ impl Beyond {
             ("a service that is repeated or restarted", self.interrupted != Interrupted::Resume),
             ("a setup", self.setup.iter().any(Option::is_some)),
             ("a priority that ages", self.aging.is_some()),
-            ("the shorter of two lines", self.selection == Selection::OfTwo),
+            ("the shortest of some lines", matches!(self.selection, Selection::Of(_))),
             ("the line with the least work", self.selection == Selection::LeastWork),
             ("a route of customers whose patience ends", self.reneged_to),
             ("a region", !self.regions.is_empty()),
+            ("a speed that depends on the number of customers", !self.speeds.is_empty()),
+            ("service in batches", self.batch.is_some()),
+            ("a customer that becomes several", self.splits.is_some()),
         ];
         has.into_iter().find(|(_, has)| *has).map(|(what, _)| what)
     }

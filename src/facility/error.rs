@@ -309,6 +309,14 @@ pub enum FacilityError {
         /// Customers that arrived at a node.
         came: u64,
     },
+    /// The process model into which the network was translated failed.
+    #[error("{error}")]
+    Process {
+        /// The error.
+        error: Box<dyn std::error::Error + Send + Sync>,
+        /// What kind of error it is.
+        kind: ErrorKind,
+    },
     /// The engine failed.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -342,6 +350,7 @@ impl FacilityError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Point { source, .. } => source.kind(),
+            Self::Process { kind, .. } => *kind,
             Self::Simulation(error) => error.kind(),
             Self::Checkpoint(error) => error.kind(),
             Self::Analysis(error) => error.kind(),

@@ -183,7 +183,7 @@ mod translated;
 mod visits;
 
 pub use arrivals::{ArrivalTimes, MarkovArrivals};
-pub use beyond::{Group, Interrupted, Region, ShiftEnd};
+pub use beyond::{Batch, Group, Interrupted, Region, ShiftEnd};
 pub use changes::NetworkDescription;
 #[doc(hidden)]
 pub use compiled::{CompiledError, CompiledNetwork, DeviceNetwork, Form, NativeNetwork, Recorded};
@@ -201,7 +201,7 @@ pub use model::Facility;
 pub(in crate::facility) use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
 pub use network::{Breakdown, Delay, Discipline, Fork, Network, Router, Shift, Sink, Station, WhenFull};
 pub use plan::Study;
-pub use points::{DesignResults, DesignRun, FacilityDesign};
+pub use points::{DesignResults, DesignRun, FacilityDesign, PointNetwork, PointRun, WatchPoint};
 pub use report::{Length, Report, Row};
 pub use route::{Link, Route};
 pub use run::{LongRun, StudyRun, TraceRun};

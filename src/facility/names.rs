@@ -10,6 +10,15 @@ use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route
 /// Most lines to choose the shortest from.
 const MOST_LINES: usize = 64;
 
+/// Most lines of which more than two are compared.
+const MOST_DRAWN: usize = 30;
+
+/// The most speeds of a station.
+const MOST_SPEEDS: usize = 64;
+
+/// The most customers that a server serves at once, and that one becomes.
+const MOST_TOGETHER: u32 = 4096;
+
 /// The most probabilities of balking.
 const MOST_BALKING: usize = 256;
 
@@ -82,8 +91,13 @@ impl<'n> Names<'n> {
     fn routes(&self, node: &str, route: &Route) -> Result<Vec<Vec<ResolvedRoute>>, FacilityError> {
         let links = match route {
             Route::Links(links) => links,
-            Route::ShortestOf { of, .. } if *of != 2 => {
-                let remedy = "choose 2, or compare all without `of`".to_owned();
+            Route::ShortestOf { shortest, of }
+                if *of < 2 || *of as usize > shortest.len() || *of > 2 && shortest.len() > MOST_DRAWN =>
+            {
+                let remedy = format!(
+                    "choose 2 to {}, of at most {MOST_DRAWN} lines if above 2, or compare all without `of`",
+                    shortest.len()
+                );
                 return Err(setting(node, "the number of lines that are compared (`of`)", of, remedy));
             }
             Route::InTurn { in_turn: nodes }
@@ -402,6 +416,30 @@ fn beyond_of(
         let remedy = "give it a patience, or remove it";
         return Err(wrong("`reneged_to`", "given without a patience".to_owned(), remedy));
     }
+    if let Some(speed) = station.speeds.iter().find(|speed| !(**speed > 0.0 && speed.is_finite())) {
+        return Err(wrong("a speed", speed.to_string(), "choose a number above 0"));
+    }
+    if station.speeds.len() > MOST_SPEEDS {
+        let value = station.speeds.len().to_string();
+        return Err(wrong(
+            "the number of speeds",
+            value,
+            "choose at most 64; the last applies to all greater numbers",
+        ));
+    }
+    if let Some(batch) = station.batch {
+        let least = batch.least.unwrap_or(batch.most);
+        if !(1..=batch.most).contains(&least) || !(2..=MOST_TOGETHER).contains(&batch.most) {
+            let remedy = "choose `most` from 2 to 4,096, and `least` from 1 to `most`";
+            return Err(wrong("the batch", format!("{least} to {}", batch.most), remedy));
+        }
+        if station.capacity.is_some_and(|capacity| capacity < least) {
+            return Err(wrong("the batch", format!("of at least {least}"), "give the station room for it"));
+        }
+    }
+    if let Some(splits) = station.splits.filter(|splits| !(2..=MOST_TOGETHER).contains(splits)) {
+        return Err(wrong("`splits`", splits.to_string(), "choose 2 to 4,096, or remove it"));
+    }
     let setup = names.by_class(name, station.setup, &station.setup_of)?;
     Ok(Beyond {
         groups,
@@ -410,6 +448,9 @@ fn beyond_of(
         setup,
         aging: station.aging,
         reneged_to: station.reneged_to.is_some(),
+        speeds: station.speeds.clone(),
+        batch: station.batch,
+        splits: station.splits,
         ..route
     })
 }

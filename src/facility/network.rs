@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::beyond::{Group, Interrupted, Region, ShiftEnd};
+use super::beyond::{Batch, Group, Interrupted, Region, ShiftEnd};
 use super::route::links;
 use super::source::{Source, one};
 use super::{Distribution, FacilityError, Link, Route};
@@ -208,7 +208,7 @@ pub struct Station {
     pub population_of: IndexMap<String, u32>,
     /// Groups of servers with skills, which replace `servers`. A customer takes a server of the
     /// first group that serves its class and has a free one; a free server takes the first customer
-    /// of the line that it serves. This and the next six settings run as
+    /// of the line that it serves. This and the next nine settings run as
     /// [process models](crate::process::NetworkProcess).
     #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, Group>,
@@ -228,6 +228,16 @@ pub struct Station {
     /// The wait that is worth one class, with [`Discipline::Priority`]. Default: no wait is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aging: Option<f64>,
+    /// The speed of each server, by the number of customers present: 1, 2, 3 …; the last applies to
+    /// all greater numbers. Default: 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub speeds: Vec<f64>,
+    /// How many customers a server serves at once, in the time of the first of them. Default: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Batch>,
+    /// How many customers each one becomes behind its service. Default: it stays one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub splits: Option<u32>,
     /// The routes of customers whose patience ends. Default: they leave the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reneged_to: Option<Route>,
@@ -488,6 +498,9 @@ impl Station {
             setup: None,
             setup_of: IndexMap::new(),
             aging: None,
+            speeds: Vec::new(),
+            batch: None,
+            splits: None,
             reneged_to: None,
             to: to.into(),
         }

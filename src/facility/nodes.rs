@@ -114,7 +114,7 @@ impl Node {
             false => self.average(),
         };
         let works = self.breakdown.as_ref().map_or(1.0, |(up, down)| up.mean() / (up.mean() + down.mean()));
-        scheduled * works
+        scheduled * works * self.beyond.pace()
     }
 
     /// Whether any of its routes leads to a node that blocks, directly or through routers.

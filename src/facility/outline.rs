@@ -5,10 +5,10 @@ use std::time::Duration;
 use crate::statistics::{Decision, Part};
 use crate::time::{Resolution, Ticks};
 
-use super::measures::Measured;
-use super::nodes::Node;
+use super::measures::{Measure, Measured};
+use super::nodes::{Kind, Node};
 use super::theory;
-use super::{Facility, FacilityError, Network, Report, Study};
+use super::{Facility, FacilityError, Network, Report, Share, Study, Timeline};
 
 /// A checked network without the tables of the interpreter.
 #[derive(Debug, Clone)]
@@ -45,6 +45,46 @@ impl Outline {
         self.0.resolution()
     }
 
+    /// The names of measures.
+    pub(crate) fn measures(&self) -> Vec<String> {
+        self.0.measures(false)
+    }
+
+    /// The columns of measures, and of some shares.
+    pub(crate) fn columns(&self, shares: &[Share]) -> Result<Vec<Measured>, FacilityError> {
+        let mut columns = self.0.columns_in(1.0);
+        columns.extend(self.0.shares(shares)?);
+        Ok(columns)
+    }
+
+    /// The names of the measures that have to reach the precision of a study.
+    pub(crate) fn deciding(&self, study: &Study) -> Result<Vec<String>, FacilityError> {
+        self.0.deciding_of(study)
+    }
+
+    /// A picture of the network.
+    #[cfg(feature = "plot")]
+    pub(crate) fn draw<'r>(&self, report: impl Into<Option<&'r Report>>) -> Result<String, FacilityError> {
+        super::plot::network(&self.0, report)
+    }
+
+    /// A run over time, by the average number of customers of a class at a node in each part.
+    pub(crate) fn timeline(
+        &self,
+        part: f64,
+        parts: usize,
+        number: impl Fn(&Measured, usize) -> f64,
+    ) -> Timeline {
+        let holds = |node: &Node| matches!(node.kind, Kind::Station { .. } | Kind::Fork);
+        let nodes = self.nodes().iter().enumerate().filter(|(_, node)| holds(node));
+        let numbers = nodes.map(|(place, node)| {
+            let column = self.0.measured(Some(place), None, Measure::Number);
+            (node.name.clone(), (0..parts).map(|part| number(&column, part)).collect())
+        });
+        let unit = self.network().unit.clone();
+        Timeline { unit, part, numbers: numbers.collect(), sojourns: Vec::new() }
+    }
+
     /// The average number of servers that a schedule gives a station in a study.
     pub(crate) fn scheduled(&self, node: &Node, study: &Study) -> Result<f64, FacilityError> {
         let (until, warm_up) = self.0.times(study)?;
@@ -55,6 +95,7 @@ impl Outline {
     pub(crate) fn report(
         &self,
         study: &Study,
+        shares: &[Share],
         runs: Runs,
         part: impl Fn(&Measured, usize) -> Part,
     ) -> Result<Report, FacilityError> {
@@ -63,7 +104,7 @@ impl Outline {
         let known = theory::known(facility);
         let (mut rows, mut served) = (Vec::new(), 0.0);
         let mut warnings = facility.rounding_until(study.until);
-        for mut column in facility.columns_in(1.0) {
+        for mut column in self.columns(shares)? {
             if facility.unserved(&column, warm_up, until) {
                 let what = facility.reported_of(&column);
                 warnings

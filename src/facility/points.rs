@@ -1,6 +1,7 @@
 //! Runs of the points of a design: networks that differ in numbers.
 
 use std::fmt;
+use std::future::Future;
 use std::ops::{ControlFlow, Range};
 
 use web_time::Instant;
@@ -14,6 +15,61 @@ use crate::statistics::{
 };
 #[cfg(not(target_arch = "wasm32"))]
 use crate::statistics::{Allocated, Allocation, Selected, Selection};
+
+/// A network that runs at the points of a design: [`Facility`], or one that may run as a process
+/// model ([`NetworkForm`](crate::process::NetworkForm)).
+pub trait PointNetwork {
+    /// The names of the measures that have to reach the precision of a study.
+    ///
+    /// # Errors
+    /// [`FacilityError`] of the times of the study.
+    fn deciding(&self, study: &Study) -> Result<Vec<String>, FacilityError>;
+
+    /// Makes replications of a study, from `run.first` on. Where `watch` returns
+    /// [`ControlFlow::Break`], fewer.
+    ///
+    /// # Errors
+    /// [`FacilityError`].
+    fn replicate(
+        &self,
+        study: &Study,
+        run: PointRun<'_>,
+        watch: WatchPoint<'_>,
+    ) -> impl Future<Output = Result<Report, FacilityError>>;
+}
+
+/// How replications of a [`PointNetwork`] run.
+#[derive(Debug, Clone, Copy)]
+pub struct PointRun<'r> {
+    /// The shares that are reported besides the measures.
+    pub shares: &'r [Share],
+    /// Where to run.
+    pub backend: Backend<'r>,
+    /// How a device runs them.
+    pub options: EngineOptions,
+    /// The first replication.
+    pub first: u32,
+}
+
+/// Gets the numbers of replications that ended, and of events.
+pub type WatchPoint<'r> = &'r mut (dyn FnMut(usize, u64) -> ControlFlow<()> + Send);
+
+impl PointNetwork for Facility {
+    fn deciding(&self, study: &Study) -> Result<Vec<String>, FacilityError> {
+        self.deciding_of(study)
+    }
+
+    async fn replicate(
+        &self,
+        study: &Study,
+        run: PointRun<'_>,
+        watch: WatchPoint<'_>,
+    ) -> Result<Report, FacilityError> {
+        let PointRun { shares, backend, options, first } = run;
+        let run = self.study(study).shares(shares).backend(backend).options(options);
+        run.from_replication(first).watch(watch).run_async().await
+    }
+}
 
 /// The compiled networks of the points of a design.
 ///
@@ -36,16 +92,16 @@ use crate::statistics::{Allocated, Allocation, Selected, Selection};
 /// # Ok::<(), eventhorizon::facility::FacilityError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct FacilityDesign {
+pub struct FacilityDesign<P = Facility> {
     design: Design,
-    facilities: Vec<Facility>,
+    facilities: Vec<P>,
 }
 
 /// Replications of all points, which [`run`](Self::run), `select` or `allocate` starts: made by
 /// [`FacilityDesign::study`].
 #[must_use = "a run starts with `run`, `select` or `allocate`"]
-pub struct DesignRun<'r, W = fn(usize, u64)> {
-    points: &'r FacilityDesign,
+pub struct DesignRun<'r, W = fn(usize, u64), P = Facility> {
+    points: &'r FacilityDesign<P>,
     study: &'r Study,
     shares: &'r [Share],
     derive: Option<Derive<'r>>,
@@ -123,12 +179,12 @@ impl DesignResults {
     }
 }
 
-impl FacilityDesign {
+impl<P> FacilityDesign<P> {
     /// The networks of a design's points, in their order.
     ///
     /// # Panics
     /// If there are not as many as points.
-    pub fn new(design: Design, facilities: Vec<Facility>) -> Self {
+    pub fn new(design: Design, facilities: Vec<P>) -> Self {
         assert_eq!(design.len(), facilities.len(), "a network for each point");
         Self { design, facilities }
     }
@@ -139,19 +195,19 @@ impl FacilityDesign {
     }
 
     /// The network of each point.
-    pub fn facilities(&self) -> &[Facility] {
+    pub fn facilities(&self) -> &[P] {
         &self.facilities
     }
 
     /// Describes replications of all points, with common random numbers: replication r draws the
     /// same numbers at each node of all points. Points that differ in numbers share their code.
-    pub fn study<'r>(&'r self, study: &'r Study) -> DesignRun<'r> {
+    pub fn study<'r>(&'r self, study: &'r Study) -> DesignRun<'r, fn(usize, u64), P> {
         let (backend, options) = (Backend::default(), EngineOptions::default());
         DesignRun { points: self, study, shares: &[], derive: None, backend, options, watch: |_, _| {} }
     }
 }
 
-impl<'r, W> DesignRun<'r, W> {
+impl<'r, W, P> DesignRun<'r, W, P> {
     /// Where to run. Default: [`Backend::Cpu`].
     pub fn backend(self, backend: Backend<'r>) -> Self {
         Self { backend, ..self }
@@ -176,13 +232,13 @@ impl<'r, W> DesignRun<'r, W> {
     /// Calls `watch` with the number of replications that have ended, of all points, and of events.
     /// Where it returns [`ControlFlow::Break`], the run ends after the present round, or with
     /// [`SimulationError::Stopped`] before the first one.
-    pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V>(self, watch: F) -> DesignRun<'r, F> {
+    pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V + Send>(self, watch: F) -> DesignRun<'r, F, P> {
         let Self { points, study, shares, derive, backend, options, .. } = self;
         DesignRun { points, study, shares, derive, backend, options, watch }
     }
 }
 
-impl<V: Verdict, W: FnMut(usize, u64) -> V> DesignRun<'_, W> {
+impl<V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> DesignRun<'_, W, P> {
     /// Makes the replications of the study; with [`Study::stopping`], as many as the point with the
     /// least precise measure needs, the same number for all points.
     ///
@@ -255,8 +311,8 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V> DesignRun<'_, W> {
 const ROUNDS: u32 = 8;
 
 /// The state of a run between rounds.
-struct Runs<'r, W> {
-    points: &'r FacilityDesign,
+struct Runs<'r, W, P> {
+    points: &'r FacilityDesign<P>,
     study: &'r Study,
     shares: &'r [Share],
     derive: Option<Derive<'r>>,
@@ -273,8 +329,8 @@ struct Runs<'r, W> {
     ran: Option<(&'static str, String, String)>,
 }
 
-impl<'r, V: Verdict, W: FnMut(usize, u64) -> V> Runs<'r, W> {
-    fn new(run: DesignRun<'r, W>) -> Self {
+impl<'r, V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> Runs<'r, W, P> {
+    fn new(run: DesignRun<'r, W, P>) -> Self {
         let DesignRun { points, study, shares, derive, backend, options, watch } = run;
         Self {
             points,
@@ -334,17 +390,18 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V> Runs<'r, W> {
         for &point in points {
             let (done, events) = (self.done, self.events);
             let watch = &mut self.watch;
-            let run = self.points.facilities[point]
-                .study(&study)
-                .shares(self.shares)
-                .backend(self.backend)
-                .options(self.options)
-                .from_replication(range.start)
-                .watch(|runs: usize, executed: u64| -> ControlFlow<()> {
-                    watch(done + runs.saturating_sub(range.start as usize), events.saturating_add(executed))
-                        .flow()
-                });
-            let report = run.run_async().await.map_err(|error| self.points.at(point, error))?;
+            let run = PointRun {
+                shares: self.shares,
+                backend: self.backend,
+                options: self.options,
+                first: range.start,
+            };
+            let report: WatchPoint<'_> = &mut |runs, executed| {
+                watch(done + runs.saturating_sub(range.start as usize), events.saturating_add(executed))
+                    .flow()
+            };
+            let report = self.points.facilities[point].replicate(&study, run, report).await;
+            let report = report.map_err(|error| self.points.at(point, error))?;
             if report.replications < range.end - range.start {
                 return Err(SimulationError::Stopped.into());
             }
@@ -401,7 +458,7 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V> Runs<'r, W> {
     }
 }
 
-impl FacilityDesign {
+impl<P> FacilityDesign<P> {
     fn place(&self, point: usize) -> String {
         self.design.describe(point)
     }
@@ -416,7 +473,7 @@ impl FacilityDesign {
     }
 }
 
-impl<W> fmt::Debug for DesignRun<'_, W> {
+impl<W, P> fmt::Debug for DesignRun<'_, W, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { study, backend, options, .. } = self;
         let mut run = f.debug_struct("DesignRun");

@@ -27,16 +27,16 @@ pub enum Route {
         /// Their names.
         shortest: Vec<String>,
     },
-    /// To the one of two stations at random, of several, that has fewer customers. Networks with
-    /// this and the next choice run as [process models](crate::process::NetworkProcess).
+    /// To the one of some stations at random that has the fewest customers. Networks with this and
+    /// the next choice run as [process models](crate::process::NetworkProcess).
     ShortestOf {
         /// Their names.
         shortest: Vec<String>,
-        /// How many are compared: 2.
+        /// How many are compared, at least 2.
         of: u32,
     },
-    /// To the station with the least work: the time until a customer that joins is served. All have
-    /// one server that serves in the order of arrival without interruption.
+    /// To the station with the least work: the service times of its customers that are still to
+    /// pass, divided by the number of servers; to the first in the list of equal ones.
     LeastWork {
         /// Their names.
         least_work: Vec<String>,

@@ -302,7 +302,7 @@ impl Facility {
     }
 
     /// The names of the measures that have to reach a precision.
-    pub(super) fn deciding(&self, study: &Study) -> Result<Vec<String>, FacilityError> {
+    pub(super) fn deciding_of(&self, study: &Study) -> Result<Vec<String>, FacilityError> {
         let (until, warm_up) = self.times(study)?;
         let columns = self.columns();
         let names = self.named(&columns);

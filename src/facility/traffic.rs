@@ -109,7 +109,7 @@ fn rates(
         for step in place.steps.iter().filter(|step| !step.reneges && counts(node, place.class, &step.route))
         {
             if let Some(to) = step.to {
-                rows[to][number] -= step.route.probability;
+                rows[to][number] -= step.route.probability * node.beyond.flow();
             }
         }
     }

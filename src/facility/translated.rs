@@ -8,7 +8,7 @@ use super::{Discipline, FacilityError};
 /// Checks combinations of settings of a node, and of a node with the targets of its routes.
 pub(super) fn together(nodes: &[Node], classes: &[String]) -> Result<(), FacilityError> {
     for node in nodes {
-        if let Some((what, reason)) = refused(node) {
+        if let Some((what, reason)) = refused(node, nodes) {
             return Err(unsupported(&node.name, what, reason));
         }
         if let Some(class) = unskilled(node) {
@@ -32,19 +32,18 @@ pub(super) fn together(nodes: &[Node], classes: &[String]) -> Result<(), Facilit
 
 /// Why a line cannot be compared with others.
 fn not_compared(selection: Selection, to: &Node) -> Option<(&'static str, &'static str)> {
-    let Kind::Station { servers, discipline, .. } = to.kind else {
+    let Kind::Station { servers, .. } = to.kind else {
         let reason = "only stations and delays report their number of customers";
         return Some(("a shortest line among nodes without lines", reason));
     };
-    let patient = to.pairs.iter().all(|pair| pair.patience.is_none());
-    let Beyond { groups, setup, .. } = &to.beyond;
-    let alone = servers == Some(1) && discipline == Discipline::Fifo && groups.is_empty();
-    let sure =
-        patient && to.breakdown.is_none() && to.calendar.is_empty() && setup.iter().all(Option::is_none);
-    (selection == Selection::LeastWork && !(alone && sure)).then_some((
-        "the work of a station that does not serve steadily",
-        "the work is known at one server that serves all in the order of arrival, without pauses",
-    ))
+    if selection != Selection::LeastWork {
+        return None;
+    }
+    if servers.is_none() {
+        return Some(("the work of a delay", "no customer waits there, so all are equal; choose `shortest`"));
+    }
+    let what = "the work of a station that serves in batches";
+    to.beyond.batch.map(|_| (what, "the time of a batch is that of its first customer, who is not known yet"))
 }
 
 /// A class without a group that serves it.
@@ -55,26 +54,43 @@ fn unskilled(node: &Node) -> Option<usize> {
 }
 
 /// What is refused at a node, with the reason.
-fn refused(node: &Node) -> Option<(&'static str, &'static str)> {
+fn refused(node: &Node, nodes: &[Node]) -> Option<(&'static str, &'static str)> {
     use Discipline::{Fifo, Lifo, Polling, Preemptive, Priority, Random, Sharing};
     let Kind::Station { servers, discipline, .. } = node.kind else { return None };
-    let Beyond { groups, shift, interrupted, setup, .. } = &node.beyond;
+    let Beyond { groups, shift, interrupted, setup, speeds, batch, .. } = &node.beyond;
     let stops = discipline == Preemptive || node.breakdown.is_some() || *shift == ShiftEnd::Preempt;
     let sets_up = setup.iter().any(Option::is_some);
+    let patient = node.pairs.iter().all(|pair| pair.patience.is_none());
+    let begins_again = *interrupted != Interrupted::Resume;
     match discipline {
-        Random => {
+        Random if !groups.is_empty() => {
             return Some((
-                "a line in random order in a process model",
-                "its lines are ordered by arrival or by a priority that does not change",
+                "groups with the discipline `random`",
+                "a free server looks through the line from its begin",
             ));
         }
-        Sharing => {
-            return Some(("shared servers in a process model", "its resources serve whole customers"));
+        Sharing if !groups.is_empty() || sets_up || batch.is_some() => {
+            return Some((
+                "groups, setups or batches of shared servers",
+                "all customers are served at the same time, by all servers",
+            ));
+        }
+        Sharing if !patient || node.holds(nodes) => {
+            return Some((
+                "patience with shared servers, or customers that keep one",
+                "no customer waits there, and none has a server of its own",
+            ));
+        }
+        Sharing if begins_again => {
+            return Some((
+                "shared services that are repeated",
+                "all customers would begin again at once; choose `interrupted = \"resume\"`",
+            ));
         }
         Polling if servers != Some(1) || !groups.is_empty() => {
             return Some(("polling by several servers", "each server polls alone; use one server"));
         }
-        Fifo | Lifo | Polling | Priority | Preemptive => {}
+        Fifo | Lifo | Polling | Priority | Preemptive | Random | Sharing => {}
     }
     if node.blocks && !node.balking.is_empty() {
         return Some((
@@ -103,7 +119,28 @@ fn refused(node: &Node) -> Option<(&'static str, &'static str)> {
     if sets_up && servers != Some(1) {
         return Some(("a setup of several servers", "which of them serves next is not said; use one server"));
     }
-    if *interrupted != Interrupted::Resume && !stops {
+    if batch.is_some() {
+        if !matches!(discipline, Fifo | Priority) || node.beyond.aging.is_some() || !groups.is_empty() {
+            return Some((
+                "service in batches in another order than `fifo` and `priority`, or by groups",
+                "the first of the line takes others along, in the order of arrival or of classes",
+            ));
+        }
+        if node.holds(nodes) && !batch.is_some_and(|batch| batch.joins) {
+            return Some((
+                "a route of a batch to a station that blocks",
+                "its customers would find room one after the other, and share one server; choose `joins = true`",
+            ));
+        }
+    }
+    let changes = batch.is_some() || !speeds.is_empty();
+    if changes && (begins_again || *shift == ShiftEnd::Preempt || discipline == Preemptive) {
+        return Some((
+            "an interrupted service in batches or with `speeds`",
+            "its rest would depend on the customers that come and leave meanwhile",
+        ));
+    }
+    if begins_again && !stops {
         return Some((
             "a service that is repeated without interruptions",
             "nothing interrupts it; choose the discipline `preemptive`, a breakdown, or `shift = \"preempt\"`",

@@ -29,7 +29,7 @@ pub use ir::ProcessModel;
 pub use lower::lower;
 #[doc(hidden)]
 pub use model::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small};
-pub use network::NetworkProcess;
+pub use network::{NetworkForm, NetworkProcess};
 #[cfg(feature = "plot")]
 pub use study::draw_timeline;
 pub use study::{

@@ -127,7 +127,7 @@ fn numbers(usual: u64, long: u64) -> std::ops::Range<u64> {
 }
 
 /// What happens in some of the random models: see `interpreter::World::did`.
-const HAPPENS: [&str; 67] = [
+const HAPPENS: [&str; 68] = [
     "any: condition",
     "batch",
     "behind Delay",
@@ -189,6 +189,7 @@ const HAPPENS: [&str; 67] = [
     "spawn",
     "take",
     "tally",
+    "then",
     "use",
     "wait",
     "wait_any",
@@ -202,7 +203,7 @@ fn programs_of_random_statements_do_what_these_say() {
     let (mut faults, mut did) = (BTreeMap::new(), BTreeSet::new());
     let (mut compared, mut refused, mut events, mut full) = (0, 0, 0, 0);
     let mut failures = String::new();
-    for number in numbers(60, 10_000) {
+    for number in numbers(97, 10_000) {
         let case = generator::case(number);
         match compare(&case) {
             Ok(seen) => {

@@ -169,6 +169,10 @@ fn lighter(waiting: &mut Waiting, left: &mut usize) -> bool {
         waiting.preempted = Preempted::Resume;
         return true;
     }
+    if !waiting.then.is_empty() && is_due(left) {
+        waiting.then.clear();
+        return true;
+    }
     if waiting.priority.is_some() && is_due(left) {
         waiting.priority = None;
         return true;

@@ -1,11 +1,13 @@
 //! Studies of process models: against theory and by hand, points, room that grows, and errors that
 //! say who and where.
 
+mod forms;
 mod networks;
 mod over_time;
 mod pairs;
 mod saved;
 mod statements;
+mod stations;
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::process::{CompiledProcess, ProcessError, ProcessModel, Study, StudyResults};

@@ -7,23 +7,23 @@ use eventhorizon::Backend;
 use eventhorizon::facility::{Discipline, Measure, Network, Report, Row, Study};
 use eventhorizon::process::{NetworkProcess, ProcessError};
 
-fn network(text: &str) -> Network {
+pub(super) fn network(text: &str) -> Network {
     Network::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The report of a network as a process model.
-fn translated(network: &Network, study: &Study) -> Result<Report, ProcessError> {
+pub(super) fn translated(network: &Network, study: &Study) -> Result<Report, ProcessError> {
     let process = NetworkProcess::new_unstable(network)?;
     let plan = process.study(study)?.allow_deadlock(false);
     let results = process.compiled().study(&plan).backend(Backend::Cpu).run()?;
     process.report(study, &results)
 }
 
-fn reported(text: &str, study: &Study) -> Report {
+pub(super) fn reported(text: &str, study: &Study) -> Report {
     translated(&network(text), study).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-fn row<'r>(report: &'r Report, node: &str, class: Option<&str>, measure: Measure) -> &'r Row {
+pub(super) fn row<'r>(report: &'r Report, node: &str, class: Option<&str>, measure: Measure) -> &'r Row {
     let all = || report.rows.iter().find(|row| class.is_none() && row.node == node && row.measure == measure);
     // Of one class, there are no rows for all.
     report
@@ -33,7 +33,7 @@ fn row<'r>(report: &'r Report, node: &str, class: Option<&str>, measure: Measure
 }
 
 /// Checks that an interval of level 0.9999 contains a value, and is not too wide.
-fn agrees(report: &Report, (node, class, measure): (&str, Option<&str>, Measure), expected: f64) {
+pub(super) fn agrees(report: &Report, (node, class, measure): (&str, Option<&str>, Measure), expected: f64) {
     let row = row(report, node, class, measure);
     let (lower, upper) = (row.lower.unwrap(), row.upper.unwrap());
     assert!(
@@ -43,7 +43,7 @@ fn agrees(report: &Report, (node, class, measure): (&str, Option<&str>, Measure)
     assert!(upper - lower < 0.4 * expected.abs(), "{node} {class:?} {measure}: {lower} to {upper}");
 }
 
-fn plan(replications: u32, until: f64, warm_up: f64) -> Study {
+pub(super) fn plan(replications: u32, until: f64, warm_up: f64) -> Study {
     Study::new(replications, until, warm_up).seed(11).level(0.9999)
 }
 
@@ -77,7 +77,7 @@ fn five_classes_agree_with_cobham() {
 
 /// White and Christie (1958): the number of customers of an M/M/1 that breaks down, also when it is
 /// idle.
-fn unreliable(arrival: f64, service: f64, failure: f64, repair: f64) -> f64 {
+pub(super) fn unreliable(arrival: f64, service: f64, failure: f64, repair: f64) -> f64 {
     let all = failure + repair;
     arrival * (all * all + failure * service) / (all * (repair * service - arrival * all))
 }

@@ -3,8 +3,8 @@
 
 use eventhorizon::Backend;
 use eventhorizon::facility::{
-    Breakdown, Discipline, Distribution, Fork, Group, Interrupted, Link, Network, Region, Route, Router,
-    Shift, ShiftEnd, Source, Station, Study, WhenFull,
+    Batch, Breakdown, Discipline, Distribution, Fork, Group, Interrupted, Link, Network, Region, Route,
+    Router, Shift, ShiftEnd, Source, Station, Study, WhenFull,
 };
 use eventhorizon::process::NetworkProcess;
 
@@ -46,7 +46,7 @@ fn choice(network: &mut Network, of: fn(Vec<String>) -> Route) {
     enter(network, &of(vec!["desk".to_owned(), "other".to_owned()]));
 }
 
-const FEATURES: [Feature; 23] = [
+const FEATURES: [Feature; 27] = [
     Feature { name: "`lifo`", kind: "discipline", adds: |all| desk(all).discipline = Discipline::Lifo },
     Feature { name: "`random`", kind: "discipline", adds: |all| desk(all).discipline = Discipline::Random },
     Feature {
@@ -133,6 +133,13 @@ const FEATURES: [Feature; 23] = [
         },
     },
     Feature { name: "setup", kind: "", adds: |all| desk(all).setup = Some(exponential(0.1)) },
+    Feature { name: "`speeds`", kind: "", adds: |all| desk(all).speeds = vec![1.0, 1.5, 2.0] },
+    Feature {
+        name: "`batch`",
+        kind: "",
+        adds: |all| desk(all).batch = Some(Batch { least: Some(1), most: 4, joins: false }),
+    },
+    Feature { name: "`splits`", kind: "", adds: |all| desk(all).splits = Some(2) },
     Feature {
         name: "region",
         kind: "",
@@ -158,6 +165,11 @@ const FEATURES: [Feature; 23] = [
         name: "`shortest`",
         kind: "choice",
         adds: |all| choice(all, |shortest| Route::Shortest { shortest }),
+    },
+    Feature {
+        name: "`shortest` with `of`",
+        kind: "choice",
+        adds: |all| choice(all, |shortest| Route::ShortestOf { shortest, of: 2 }),
     },
     Feature {
         name: "`least_work`",

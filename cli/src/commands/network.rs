@@ -25,14 +25,15 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use eventhorizon::OneRun;
 use eventhorizon::facility::{
     CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Report,
     SavedStudy, Share, Study, StudyAutosave, Visit, plot, write_visits,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
+use eventhorizon::process::NetworkForm;
 use eventhorizon::statistics::{Column, Design, Observations, Pairing, Profile, Stopping, Values};
 use eventhorizon::time::Ticks;
+use eventhorizon::{OneRun, OwnedBackend};
 
 use super::run::plots;
 use crate::formats::scalars;
@@ -321,35 +322,51 @@ fn simulate(args: &Args) -> Outcome<()> {
         }
     }?;
     bar.finish_and_clear();
-    let mut names = report.names().into_iter();
-    report.rows.retain(|_| only::shows(&args.only, &names.next().expect("a name for each row")));
-    let profile = args.profile.intervals().filter(|_| !shared::interrupted()).map(|intervals| {
-        // As many replications as the report has.
-        let study = study.replications(report.replications).stopping(None);
-        facility.profile(&study, intervals, |name| match args.only.is_empty() {
-            true => BY_TIME.contains(&name.split('(').next().unwrap_or(name)),
-            false => only::shows(&args.only, name),
-        })
-    });
-    let profile = profile.transpose()?;
-
-    // Outputs that can be written are written even if others fail.
-    let csv = |path: &PathBuf| {
-        let mut csv = Vec::new();
-        report.to_csv(&mut csv)?;
-        shared::write(path, &csv)
-    };
+    let form = NetworkForm::Network(Box::new(facility));
     let trace = |visits: Result<Vec<Visit>, FacilityError>| {
         let mut csv = Vec::new();
         write_visits(&visits?, &mut csv)?;
         shared::write(&args.trace_to, &csv)
     };
     shared::all([
+        write(args, &form, &study, &mut report, &place, saved.as_ref().map_or(0, SavedStudy::events)),
+        visits.map_or(Ok(()), trace),
+    ])
+}
+
+/// Prints and writes the results in all requested forms. `saved` events of a resumed study come
+/// from earlier runs.
+fn write(
+    args: &Args,
+    form: &NetworkForm,
+    study: &Study,
+    report: &mut Report,
+    place: &OwnedBackend,
+    saved: u64,
+) -> Outcome<()> {
+    let mut names = report.names().into_iter();
+    report.rows.retain(|_| only::shows(&args.only, &names.next().expect("a name for each row")));
+    let report = &*report;
+    let profile = args.profile.intervals().filter(|_| !shared::interrupted()).map(|intervals| {
+        // As many replications as the report has.
+        let study = study.replications(report.replications).stopping(None);
+        form.profile(&study, intervals, |name| match args.only.is_empty() {
+            true => BY_TIME.contains(&name.split('(').next().unwrap_or(name)),
+            false => only::shows(&args.only, name),
+        })
+    });
+    let profile = profile.transpose()?;
+    let csv = |path: &PathBuf| {
+        let mut csv = Vec::new();
+        report.to_csv(&mut csv)?;
+        shared::write(path, &csv)
+    };
+    // Outputs that can be written are written even if others fail.
+    shared::all([
         if args.on_stdout() {
             Ok(())
         } else {
-            let saved = saved.as_ref().map_or(0, SavedStudy::events);
-            print_report(&report, study.stopping.as_ref(), saved).and_then(|()| shared::print_choice(&place))
+            print_report(report, study.stopping.as_ref(), saved).and_then(|()| shared::print_choice(place))
         },
         args.csv.as_ref().map_or(Ok(()), csv),
         args.each
@@ -357,13 +374,12 @@ fn simulate(args: &Args) -> Outcome<()> {
             .map_or(Ok(()), |path| each::write(path, &Design::default(), &[report.observations()?])),
         args.sca
             .as_ref()
-            .map_or(Ok(()), |path| shared::write(path, scalars::of_report(&report, args.seed).as_bytes())),
-        as_json(args, &report),
-        visits.map_or(Ok(()), trace),
-        args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, &facility, &study, &report)),
+            .map_or(Ok(()), |path| shared::write(path, scalars::of_report(report, args.seed).as_bytes())),
+        as_json(args, report),
+        args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, form, study, report)),
         profile.as_ref().map_or(Ok(()), |profile| args.profile.write(profile, args.plot.as_deref())),
         args.report.as_ref().map_or(Ok(()), |path| {
-            let page = page(args, &facility, &study, &report, profile.as_ref())?;
+            let page = page(args, form, study, report, profile.as_ref())?;
             shared::write(path, page.html().as_bytes())
         }),
         report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
@@ -395,13 +411,13 @@ fn source<'r>(seed: u64, report: &'r Report) -> Source<'r> {
 /// The report as a page.
 fn page(
     args: &Args,
-    facility: &Facility,
+    form: &NetworkForm,
     study: &Study,
     report: &Report,
     profile: Option<&Profile>,
 ) -> Outcome<Page> {
-    let network = facility.network();
-    let mut page = Page::new(&report.network, &network.about, facility.nodes().map(str::to_owned));
+    let network = form.network();
+    let mut page = Page::new(&report.network, &network.about, network.names().map(str::to_owned));
     if let (Some(decision), Some(stopping)) = (report.stopped, study.stopping.as_ref()) {
         page.warning(&format!("{}; {}", shared::decided(decision), shared::bounds(&stopping.budget)));
     }
@@ -414,8 +430,7 @@ fn page(
         page.warning(error);
     }
     page.heading("Network");
-    let picture = plot::network(facility, report);
-    match picture {
+    match form.draw(report) {
         Ok(svg) => page.picture(&svg, "Stations are coloured by utilisation."),
         Err(error) => page.warning(&error.to_string()),
     }
@@ -430,7 +445,7 @@ fn page(
     });
     page.table(&["node", "class", "measure", "mean", &interval, "theory"], 3, rows);
     page.heading("Over time");
-    let course = facility.course(study, PARTS)?;
+    let course = form.course(study, PARTS)?;
     let time = format!("time ({})", course.unit);
     let axes = Axes { time: &time, value: "customers", part: course.part, warm_up: report.warm_up };
     let lines = course.numbers.iter().map(|(name, values)| Line { name, values, band: None });
@@ -480,18 +495,18 @@ fn print_report(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Out
 }
 
 /// The number of intervals of a run whose averages are drawn.
-const PARTS: usize = 400;
+const PARTS: u32 = 400;
 
-fn draw(folder: &Path, facility: &Facility, study: &Study, report: &Report) -> Outcome<()> {
+fn draw(folder: &Path, form: &NetworkForm, study: &Study, report: &Report) -> Outcome<()> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let course = facility.course(study, PARTS)?;
-    let pictures = [
-        ("numbers.svg", plot::numbers(&course)),
-        ("sojourns.svg", plot::sojourns(&course)),
-        ("network.svg", plot::network(facility, report)),
-    ];
+    let course = form.course(study, PARTS)?;
+    let mut pictures = vec![("numbers.svg", plot::numbers(&course)), ("network.svg", form.draw(report))];
+    // Process models have no histograms.
+    if matches!(form, NetworkForm::Network(_)) {
+        pictures.push(("sojourns.svg", plot::sojourns(&course)));
+    }
     // Pictures that can be drawn are drawn even if others fail.
-    shared::all(pictures.map(|(name, svg)| shared::write(&folder.join(name), svg?.as_bytes())))
+    shared::all(pictures.into_iter().map(|(name, svg)| shared::write(&folder.join(name), svg?.as_bytes())))
 }
 
 /// Prints utilisations and throughputs by Park and Fishwick's method, with intervals over the

@@ -12,13 +12,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Write as _, stdout};
-use std::ops::{Range, RangeInclusive};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::path::PathBuf;
 
 use clap::Parser;
 use eventhorizon::Backend;
-use eventhorizon::facility::{self, Facility, FacilityError, NetworkDescription};
-use eventhorizon::process::{self, CompiledProcess, ProcessError};
+use eventhorizon::facility::{self, FacilityError, NetworkDescription, PointRun, Share};
+use eventhorizon::pdes::EngineOptions;
+use eventhorizon::process::{self, CompiledProcess, NetworkForm, ProcessError};
 use eventhorizon::statistics::{
     Column, Compass, Design, Found, Observations, Pairing, Value, Values, with_error,
 };
@@ -88,7 +89,7 @@ struct SearchBox {
 enum System {
     Network {
         description: NetworkDescription,
-        compiled: HashMap<Vec<i64>, Result<Facility, f64>>,
+        compiled: HashMap<Vec<i64>, Result<NetworkForm, f64>>,
         study: facility::Study,
         columns: Columns,
     },
@@ -347,19 +348,20 @@ impl System {
                 let mut all = Vec::with_capacity(points.len());
                 for at in points {
                     if !compiled.contains_key(at) {
-                        let made = compile(args, description, (paths, at), &study)?;
+                        let made = compile(args, description, (paths, at), &study, &own.shares)?;
                         compiled.insert(at.clone(), made);
                     }
-                    let facility = match &compiled[at] {
-                        Ok(facility) => facility,
+                    let form = match &compiled[at] {
+                        Ok(form) => form,
                         Err(load) => {
                             all.push(unstable(*load, range.len(), columns)?);
                             continue;
                         }
                     };
-                    let run = facility.study(&study).shares(&own.shares).backend(backend);
-                    let run = run.from_replication(range.start);
-                    let report = run.run().map_err(|error| named(args, (paths, at), error))?;
+                    let options = EngineOptions::default();
+                    let run = PointRun { shares: &own.shares, backend, options, first: range.start };
+                    let report = form.run(&study, run, &mut |_, _| ControlFlow::Continue(()));
+                    let report = report.map_err(|error| named(args, (paths, at), error))?;
                     let mut made = report.observations()?;
                     let written = |path: &str| description.changed_value(path).map(Value::as_f64);
                     add_columns(&mut made, columns, (paths, at), &written)?;
@@ -389,14 +391,15 @@ fn compile(
     description: &NetworkDescription,
     (paths, at): At<'_>,
     study: &facility::Study,
-) -> Outcome<Result<Facility, f64>> {
+    shares: &[Share],
+) -> Outcome<Result<NetworkForm, f64>> {
     let levels = paths.iter().zip(at);
     let design =
         levels.clone().try_fold(Design::default(), |design, (path, level)| design.cross(path, [*level]))?;
     let mut network = description.network(&design, 0).map_err(|error| named(args, (paths, at), error))?;
     (network.until, network.warm_up) = (Some(study.until), Some(study.warm_up));
-    match network.compile() {
-        Ok(facility) => Ok(Ok(facility)),
+    match NetworkForm::new(&network, shares, false) {
+        Ok(form) => Ok(Ok(form)),
         Err(FacilityError::Unstable { load, .. }) => Ok(Err(load)),
         Err(error) => Err(named(args, (paths, at), error)),
     }

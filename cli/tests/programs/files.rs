@@ -399,6 +399,19 @@ fn a_network_that_the_network_form_lacks_runs_as_a_process_model() {
     let given = ["model.json", "--backend=cpu", "--replications=4", "--until=200"];
     let measures = printed(&folder.run("process", &[&given]));
     assert!(measures.contains("wait_server__customer"), "{measures}");
+    // What other networks have.
+    let all = ["--report", "page.html", "--plot", "plots", "--profile", "20", "--share", "wait(server) <= 1"];
+    let table = printed(&run(&all));
+    assert!(table.contains("share(wait <= 1)"), "{table}");
+    assert!(read_to_string(folder.at("page.html")).unwrap().contains("Over time"));
+    assert!(read_to_string(folder.at("profile.csv")).unwrap().contains("\nnumber(server),"));
+    assert!(folder.at("plots/numbers.svg").exists() && folder.at("plots/network.svg").exists());
+    let points = printed(&run(&["--set", "station.server.servers=1,2", "--only", "number"]));
+    assert!(points.contains(" of 2 points ") && points.contains("number(server)"), "{points}");
+    let given = ["breaking.toml", "--backend=cpu", "--until=200", "--set=station.server.servers=1..3"];
+    let cost = ["--minimise=number(server) + 2 * station.server.servers", "--budget=60"];
+    let best = printed(&folder.run("optimise", &[&given, &cost]));
+    assert!(best.contains("best: station.server.servers="), "{best}");
     let refused = run(&["--trace", "2"]);
     let error = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(

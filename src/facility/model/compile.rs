@@ -50,7 +50,8 @@ impl Facility {
             resolution,
             rounding,
             data: Vec::new(),
-            params: FacilityParams::zeroed(),
+            // It has no histograms, which would bound shares.
+            params: FacilityParams { bin_shift: 32, ..FacilityParams::zeroed() },
             capacity: Capacity { queue: 0, mailbox: 0 },
             lookahead: Ticks::ZERO,
         })

@@ -5,6 +5,10 @@
 //! entities of their own. `write` makes the statements of nodes, `routes` those of routes,
 //! `station` those of stations, and `results` makes a network's report of the values of a study.
 
+mod form;
+mod order;
+mod over_time;
+mod paced;
 mod results;
 mod routes;
 mod source;
@@ -12,12 +16,13 @@ mod station;
 mod write;
 
 use crate::facility::outline::Outline;
-use crate::facility::{self, FacilityError, Network, Report};
+use crate::facility::{self, FacilityError, Network, Report, Share};
 
 use super::compiled::CompiledProcess;
 use super::error::ProcessError;
 use super::ir::ProcessModel;
 use super::study::{Study, StudyResults};
+pub use form::NetworkForm;
 use results::Values;
 use write::{Names, Writer};
 
@@ -53,6 +58,7 @@ use write::{Names, Writer};
 pub struct NetworkProcess {
     outline: Outline,
     names: Names,
+    shares: Vec<Share>,
     text: String,
     compiled: CompiledProcess,
 }
@@ -63,7 +69,7 @@ impl NetworkProcess {
     /// # Errors
     /// [`ProcessError::Network`] with the node, and errors of a process model that is too large.
     pub fn new(network: &Network) -> Result<Self, ProcessError> {
-        Self::of(Outline::new(network, false)?)
+        Self::of(Outline::new(network, false)?, &[])
     }
 
     /// The same for networks that may be unstable.
@@ -71,14 +77,24 @@ impl NetworkProcess {
     /// # Errors
     /// As [`NetworkProcess::new`], except [`FacilityError::Unstable`].
     pub fn new_unstable(network: &Network) -> Result<Self, ProcessError> {
-        Self::of(Outline::new(network, true)?)
+        Self::of(Outline::new(network, true)?, &[])
     }
 
-    fn of(outline: Outline) -> Result<Self, ProcessError> {
+    /// Reports these shares of times, too.
+    ///
+    /// # Errors
+    /// [`ProcessError::Network`] for a share of times that are not measured.
+    pub fn with_shares(self, shares: &[Share]) -> Result<Self, ProcessError> {
+        if shares == self.shares { Ok(self) } else { Self::of(self.outline, shares) }
+    }
+
+    fn of(outline: Outline, shares: &[Share]) -> Result<Self, ProcessError> {
         let names = Names::new(outline.network());
-        let text = Writer::new(&outline, &names).write();
+        let mut columns = outline.columns(shares)?;
+        columns.retain(|column| column.up_to.is_some());
+        let text = Writer::new(&outline, &names, &columns).write();
         let compiled = ProcessModel::from_json(&text)?.compile()?;
-        Ok(Self { outline, names, text, compiled })
+        Ok(Self { outline, names, shares: shares.to_vec(), text, compiled })
     }
 
     /// The process model as JSON, which `eventhorizon process` reads.
@@ -91,6 +107,16 @@ impl NetworkProcess {
         &self.compiled
     }
 
+    /// The description.
+    pub fn network(&self) -> &Network {
+        self.outline.network()
+    }
+
+    /// The names of the measures that studies report, without shares.
+    pub fn measures(&self) -> Vec<String> {
+        self.outline.measures()
+    }
+
     /// The study of the process model for a study of the network. The precision of
     /// [`Study::stopping`](facility::Study::stopping) is required of the averages and means of the
     /// process model.
@@ -99,16 +125,16 @@ impl NetworkProcess {
     /// [`ProcessError::Network`], if it requests quantiles, which process models do not have.
     pub fn study(&self, study: &facility::Study) -> Result<Study, ProcessError> {
         if study.details {
-            return Err(FacilityError::Setting {
-                node: self.outline.network().name.clone(),
-                what: "`details` of a network that runs as a process model",
-                value: "true".to_owned(),
-                remedy: "leave it out: quantiles are those of the network form".to_owned(),
-            }
-            .into());
+            let remedy = "leave it out, and report shares of times up to bounds";
+            return Err(self.setting("`details` of a network that runs as a process model", "true", remedy));
         }
         let plan = Study::new(study.replications, study.until, study.warm_up).seed(study.seed);
         Ok(plan.stopping(study.stopping))
+    }
+
+    fn setting(&self, what: &'static str, value: &str, remedy: &str) -> ProcessError {
+        let (node, value, remedy) = (self.network().name.clone(), value.to_owned(), remedy.to_owned());
+        FacilityError::Setting { node, what, value, remedy }.into()
     }
 
     /// The report of the network, from the results of the study.
@@ -116,8 +142,17 @@ impl NetworkProcess {
     /// # Errors
     /// [`ProcessError::Network`].
     pub fn report(&self, study: &facility::Study, results: &StudyResults) -> Result<Report, ProcessError> {
-        let values = Values::new(&self.outline, &self.names, study, &results.observations[0])?;
-        let runs = results::runs(results);
-        Ok(self.outline.report(study, runs, |column, replication| values.part(column, replication))?)
+        let observations = &results.observations[0];
+        let columns = observations.columns().iter().map(|column| {
+            let values = (0..observations.replications()).map(|replication| column.values.get(replication));
+            (&*column.name, values.collect::<Vec<_>>())
+        });
+        let columns: Vec<_> = columns.collect();
+        let columns = columns.iter().map(|(name, values)| (*name, &**values)).collect();
+        let values = Values::new(&self.outline, &self.names, study, columns)?;
+        let (runs, shares) = (results::runs(results), &self.shares);
+        let report =
+            self.outline.report(study, shares, runs, |column, replication| values.part(column, replication));
+        Ok(report?)
     }
 }

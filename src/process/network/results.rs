@@ -7,16 +7,18 @@ use crate::facility::measures::Measured;
 use crate::facility::nodes::Kind;
 use crate::facility::outline::{Outline, Runs};
 use crate::facility::{FacilityError, Measure, Study};
-use crate::statistics::{Column, Observations, Part};
+use crate::statistics::Part;
 
+use super::super::ir::Tally;
 use super::super::study::StudyResults;
+use super::paced::shares;
 use super::write::Names;
 
 /// The values of all replications by name.
 pub(super) struct Values<'r> {
     outline: &'r Outline,
     names: &'r Names,
-    columns: HashMap<&'r str, &'r Column>,
+    columns: HashMap<&'r str, &'r [f64]>,
     /// The observed time, in units.
     span: f64,
     /// The average number of servers by node.
@@ -24,11 +26,12 @@ pub(super) struct Values<'r> {
 }
 
 impl<'r> Values<'r> {
+    /// `columns` have a value for each replication, or for each interval of one.
     pub(super) fn new(
         outline: &'r Outline,
         names: &'r Names,
         study: &Study,
-        observations: &'r Observations,
+        columns: HashMap<&'r str, &'r [f64]>,
     ) -> Result<Self, FacilityError> {
         let servers = outline.nodes().iter().map(|node| match node.kind {
             Kind::Station { servers: Some(servers), .. } if node.calendar.is_empty() => {
@@ -43,7 +46,7 @@ impl<'r> Values<'r> {
         Ok(Self {
             outline,
             names,
-            columns: observations.columns().iter().map(|column| (&*column.name, column)).collect(),
+            columns,
             span: study.until - study.warm_up,
             servers: servers.collect::<Result<_, FacilityError>>()?,
         })
@@ -51,7 +54,7 @@ impl<'r> Values<'r> {
 
     /// A value in a replication; zero for what the model does not have.
     fn value(&self, name: &str, replication: usize) -> f64 {
-        self.columns.get(name).map_or(0.0, |column| column.values.get(replication))
+        self.columns.get(name).map_or(0.0, |values| values[replication])
     }
 
     /// What a replication adds to a measure.
@@ -81,8 +84,16 @@ impl<'r> Values<'r> {
             let squares = if count > 0.0 { (squares - sum * sum / count).max(0.0) } else { 0.0 };
             Part { count, sum, squares }
         };
+        let within = |what: &str| {
+            let bound = column.up_to.unwrap_or(0.0).to_string();
+            let found = |class: usize| {
+                let share = Tally::share(&self.names.pair(what, node, class), &bound);
+                self.value(&format!("{share}, above"), replication)
+            };
+            Part::ratio(sum(&found), tallied(what, ", below"))
+        };
         let share = |part: &str| Part::ratio(counts(part), counts("arrived"));
-        let servers = self.servers[node];
+        let (servers, batched) = (self.servers[node], here.beyond.batch.is_some());
         match column.measure {
             Throughput => Part::value(
                 match here.kind {
@@ -91,6 +102,8 @@ impl<'r> Values<'r> {
                     _ => tallied("sojourn", ", below"),
                 } / self.span,
             ),
+            Utilisation if shares(here) => Part::value(of_node("used") / servers),
+            Utilisation if batched => Part::value(levels("leads") / servers),
             Utilisation => Part::value(levels("busy") / servers),
             Number => Part::value(levels("number")),
             Queue => Part::value(levels("number") - levels("busy")),
@@ -98,11 +111,17 @@ impl<'r> Values<'r> {
             WaitDeviation => deviation("wait"),
             Sojourn => mean("sojourn"),
             SojournDeviation => deviation("sojourn"),
+            WaitShare => within("wait"),
+            SojournShare => within("sojourn"),
             Loss => share("lost"),
             Reneged => share("reneged"),
             Balked => share("balked"),
             Blocked => Part::value(of_node("blocked") / servers),
             Down => Part::value(of_node("down")),
+            Busy if shares(here) => Part::value((of_node("used") - of_node("interrupted")) / servers),
+            Busy if batched => {
+                Part::value((levels("leads") - of_node("interrupted") - of_node("blocked")) / servers)
+            }
             Busy => Part::value((levels("busy") - of_node("interrupted") - of_node("blocked")) / servers),
             Tasks => Part::value(of_node("tasks")),
             // Others belong to the network form.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::facility::Distribution;
 use crate::facility::beyond::Selection;
-use crate::facility::nodes::{Choice, Kind, Node, ResolvedRoute};
+use crate::facility::nodes::{Choice, Kind, ResolvedRoute};
 
 use super::write::{Block, Writer, choose, law, plus, set};
 
@@ -44,28 +44,36 @@ impl Writer<'_> {
                 });
                 choose(arms.collect())
             }
-            Choice::Shortest if self.nodes[number].beyond.selection == Selection::OfTwo => {
-                self.shorter_of_two(routes, ways)
-            }
             Choice::Shortest => {
-                let least_work = self.nodes[number].beyond.selection == Selection::LeastWork;
-                let line = |route: &ResolvedRoute| match least_work {
-                    true => format!("max({}, now)", self.names.of("served_until", route.node)),
-                    false => self.number(route.node),
-                };
-                let lines: Vec<_> = routes.iter().map(line).collect();
+                let selection = self.nodes[number].beyond.selection;
+                if let Selection::Of(some) = selection {
+                    return self.shortest_of(some, routes, ways);
+                }
+                let (mut block, mut lines) = (Vec::new(), Vec::new());
+                for route in routes {
+                    if selection == Selection::LeastWork {
+                        // All lines in one expression would be a long one.
+                        let left = self.names.of("left", route.node);
+                        self.clock(&left);
+                        block.push(set(&left, self.work_left(route.node)));
+                        lines.push(left);
+                    } else {
+                        lines.push(self.number(route.node));
+                    }
+                }
                 let arms = ways.into_iter().enumerate().map(|(place, way)| {
                     let rest = lines[place + 1..].join(", ");
                     let rest = if place + 2 < count { format!("min({rest})") } else { rest };
                     (format!("{} <= {rest}", lines[place]), way)
                 });
-                choose(arms.collect())
+                block.extend(choose(arms.collect()));
+                block
             }
         }
     }
 
-    /// The shorter of two lines at random; the first drawn of equal ones.
-    fn shorter_of_two(&self, routes: &[ResolvedRoute], ways: Vec<Block>) -> Block {
+    /// The shortest of some lines at random; the first drawn of equal ones.
+    fn shortest_of(&mut self, some: u32, routes: &[ResolvedRoute], ways: Vec<Block>) -> Block {
         let count = routes.len();
         let uniform = |count: usize| {
             #[expect(clippy::cast_precision_loss, reason = "a probability")]
@@ -79,22 +87,40 @@ impl Writer<'_> {
                 format!("if({place} == {line}, {}, {rest})", self.number(routes[line].node))
             })
         };
-        let mut block = vec![
-            set("pick", uniform(count)),
-            set("other", uniform(count - 1)),
-            json!({ "if": "other >= pick", "do": [plus("other", 1)] }),
-            json!({ "if": format!("{} < {}", length("other"), length("pick")), "do": [set("pick", "other")] }),
-        ];
+        let shorter = format!("{} < {}", length("other"), length("pick"));
+        let mut block = vec![set("pick", uniform(count))];
+        if some == 2 {
+            block.extend([
+                set("other", uniform(count - 1)),
+                json!({ "if": "other >= pick", "do": [plus("other", 1)] }),
+                json!({ "if": shorter, "do": [set("pick", "other")] }),
+            ]);
+        } else {
+            // The lines that were drawn are the digits of a binary number.
+            for name in ["drawn", "digit", "draws"] {
+                self.whole(name);
+            }
+            let digit = |place: &str| {
+                (0..count - 1).rev().fold((1_u32 << (count - 1)).to_string(), |rest, line| {
+                    format!("if({place} == {line}, {}, {rest})", 1_u32 << line)
+                })
+            };
+            let new = json!([
+                set("drawn", "drawn + digit"),
+                plus("draws", 1),
+                { "if": shorter, "do": [set("pick", "other")] },
+            ]);
+            let again = json!([
+                set("other", uniform(count)),
+                set("digit", digit("other")),
+                { "if": "drawn / digit % 2 == 0", "do": new },
+            ]);
+            block.extend([set("drawn", digit("pick")), set("draws", 1)]);
+            block.push(json!({ "while": format!("draws < {some}"), "do": again }));
+        }
         let arms = ways.into_iter().enumerate().map(|(place, way)| (format!("pick == {place}"), way));
         block.extend(choose(arms.collect()));
         block
-    }
-
-    /// Whether a node chooses the station with the least work, among others.
-    pub(super) fn compares_work(&self, number: usize) -> bool {
-        let of =
-            |node: &Node| node.pairs.iter().any(|pair| pair.routes.iter().any(|route| route.node == number));
-        self.nodes.iter().any(|node| node.beyond.selection == Selection::LeastWork && of(node))
     }
 
     /// Travels.

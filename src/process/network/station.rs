@@ -6,7 +6,8 @@ use crate::facility::beyond::{Interrupted, ShiftEnd};
 use crate::facility::nodes::{Kind, Node};
 use crate::facility::{Discipline, Distribution};
 
-use super::write::{Block, Writer, choose, law, plus, set};
+use super::paced::{is_paced, shares};
+use super::write::{Block, Writer, law, plus, set};
 
 /// The priority of services that have begun, where no customer preempts them.
 const BEGUN: i32 = -2_000_000_000;
@@ -23,7 +24,8 @@ const BREAKS: i32 = -2_100_000_000;
 /// Whether services of a station can be interrupted.
 fn interrupts(node: &Node) -> bool {
     let preempts = matches!(node.kind, Kind::Station { discipline: Discipline::Preemptive, .. });
-    preempts || node.breakdown.is_some() || node.beyond.shift == ShiftEnd::Preempt
+    let breaks = node.breakdown.is_some() && !is_paced(node);
+    !shares(node) && (preempts || breaks || node.beyond.shift == ShiftEnd::Preempt)
 }
 
 impl Writer<'_> {
@@ -32,7 +34,9 @@ impl Writer<'_> {
         let Kind::Station { servers: Some(servers), capacity, discipline } = node.kind else { return };
         let queue = match discipline {
             _ if interrupts(node) => "preempt",
-            Discipline::Fifo | Discipline::Polling => "fifo",
+            // Breakdowns take servers before others.
+            _ if node.breakdown.is_some() => "priority",
+            Discipline::Fifo | Discipline::Polling | Discipline::Random => "fifo",
             _ => "priority",
         };
         let mut resource = json!({ "queue": queue });
@@ -43,7 +47,7 @@ impl Writer<'_> {
                     node.calendar.iter().map(|&(lasts, servers)| json!([lasts, servers])).collect()
             }
         }
-        if node.beyond.shift == ShiftEnd::Preempt {
+        if interrupts(node) && node.beyond.shift == ShiftEnd::Preempt {
             resource["shift"] = "preempt".into();
         }
         match node.beyond.groups.is_empty() {
@@ -62,43 +66,57 @@ impl Writer<'_> {
         for class in self.coming(number) {
             self.arrival(number, class);
         }
-        if node.pairs.iter().any(|pair| pair.comes && pair.patience.is_some()) {
+        if self.has_patience(number) {
             self.impatient(number);
         }
         if let Some((up, down)) = node.breakdown {
             let (broken, name) = (self.names.of("down", number), self.names.of("servers", number));
             self.level(&broken);
-            let breaker = self.names.of("breaker", number);
+            let (breaker, changes) = (self.names.of("breaker", number), self.changes(number));
+            let takes = json!({ "spawn": breaker, "count": servers, "set": { "back": "now + repair" } });
+            let takes = if shares(node) { Vec::new() } else { vec![takes] };
+            let mut cycle = vec![
+                json!({ "delay": law(&up) }),
+                json!({ "set": "repair", "to": law(&down) }),
+                set(&broken, 1),
+            ];
+            cycle.extend(changes.clone().into_iter().chain(takes.clone()));
+            cycle.extend([json!({ "delay": "repair" }), set(&broken, 0)]);
+            cycle.extend(changes);
             self.entities.insert(
                 self.names.of("breakdown", number),
                 json!({
                     "at_start": 1,
                     "attributes": { "repair": { "kind": "time", "value": 0 } },
-                    "do": [{ "forever": [
-                        { "delay": law(&up) },
-                        { "set": "repair", "to": law(&down) },
-                        set(&broken, 1),
-                        { "spawn": breaker, "count": servers, "set": { "back": "now + repair" } },
-                        { "delay": "repair" },
-                        set(&broken, 0),
-                    ] }],
+                    "do": [{ "forever": cycle }],
                 }),
             );
             // A server that is not there, or is blocked, is stopped when it comes back.
-            self.entities.insert(
-                breaker,
-                json!({
-                    "attributes": { "back": { "kind": "time", "value": 0 } },
-                    "do": [{ "use": name, "priority": BREAKS, "patience": "back - now", "for": "back - now" }],
-                }),
-            );
+            if !takes.is_empty() {
+                self.entities.insert(
+                    breaker,
+                    json!({
+                        "attributes": { "back": { "kind": "time", "value": 0 } },
+                        "do": [{ "use": name, "priority": BREAKS, "patience": "back - now", "for": "back - now" }],
+                    }),
+                );
+            }
         }
-        let mut block = if discipline == Discipline::Polling { self.turn(number) } else { Vec::new() };
-        block.extend(match interrupts(node) {
-            true => self.interruptible(number),
-            false if node.beyond.groups.is_empty() => self.simple(number),
-            false => self.grouped(number),
+        let mut block = match discipline {
+            Discipline::Polling => self.turn(number),
+            Discipline::Random => self.drawn(number),
+            _ => Vec::new(),
+        };
+        block.extend(match node.beyond.batch {
+            Some(batch) => self.batched(number, batch),
+            None if shares(node) => self.shared(number),
+            None if interrupts(node) => self.interruptible(number),
+            None if node.beyond.groups.is_empty() => self.simple(number),
+            None => self.grouped(number),
         });
+        if shares(node) && !node.calendar.is_empty() {
+            self.follows_schedule(number);
+        }
         self.block(self.names.of("at", number), block);
     }
 
@@ -132,10 +150,9 @@ impl Writer<'_> {
         } else if node.pairs.iter().any(|pair| pair.patience.is_some()) {
             block.push(set("patient", 0));
         }
-        if self.compares_work(number) {
-            let until = self.names.of("served_until", number);
-            self.clock(&until);
-            block.push(set(&until, format!("max({until}, now) + work")));
+        block.extend(self.work_changes(number, "+ work"));
+        if !shares(node) {
+            block.extend(self.changes(number));
         }
         let [rank, last] =
             [class, node.pairs.len()].map(|class| i32::try_from(class).expect("there are fewer classes"));
@@ -164,13 +181,15 @@ impl Writer<'_> {
 
     /// What a customer does whose patience ends.
     fn impatient(&mut self, number: usize) {
-        let mut block = Vec::new();
+        let mut block = self.leaves_line(number);
+        block.extend(self.work_changes(number, "- work"));
         if self.nodes[number].blocks {
             block.push(json!({ "release": self.names.of("room", number) }));
         }
         block.extend(self.by_class(number, |all, class| {
             let [reneged, present] = ["reneged", "number"].map(|what| all.names.pair(what, number, class));
             let mut block = vec![json!({ "count": reneged }), plus(&present, -1)];
+            block.extend(all.changes(number));
             let routes = &all.nodes[number].pairs[class].reneged;
             block.extend(if routes.is_empty() { all.gone() } else { all.routes_of(number, routes, class) });
             block
@@ -178,22 +197,35 @@ impl Writer<'_> {
         self.block(self.names.of("gone", number), block);
     }
 
+    /// Whether customers of a station may lose patience.
+    pub(super) fn has_patience(&self, number: usize) -> bool {
+        self.nodes[number].pairs.iter().any(|pair| pair.comes && pair.patience.is_some())
+    }
+
     /// Waits for a server: the keys of a statement.
-    fn waiting(&self, number: usize, mut statement: serde_json::Value, only: &str) -> serde_json::Value {
+    pub(super) fn waiting(
+        &self,
+        number: usize,
+        mut statement: serde_json::Value,
+        only: &str,
+    ) -> serde_json::Value {
         let node = &self.nodes[number];
         let Kind::Station { discipline, .. } = node.kind else { return statement };
-        if discipline == Discipline::Polling && statement.get("wait_until").is_none() {
+        if matches!(discipline, Discipline::Polling | Discipline::Random)
+            && statement.get("wait_until").is_none()
+        {
             // It waited for its turn.
-            if interrupts(node) {
+            if interrupts(node) || node.breakdown.is_some() {
                 statement["priority"] = "order".into();
             }
             return statement;
         }
-        let ordered = !matches!(discipline, Discipline::Fifo | Discipline::Polling);
-        if statement.get("wait_until").is_none() && (interrupts(node) || ordered) {
+        let ordered = !matches!(discipline, Discipline::Fifo | Discipline::Polling | Discipline::Random);
+        if statement.get("wait_until").is_none() && (interrupts(node) || ordered || node.breakdown.is_some())
+        {
             statement["priority"] = "order".into();
         }
-        if node.pairs.iter().any(|pair| pair.comes && pair.patience.is_some()) {
+        if self.has_patience(number) {
             let gone = self.names.of("gone", number);
             let when = format!("patient == 1{only}");
             statement["patience"] = json!({ "time": "patience", "when": when, "else": [{ "go": gone }] });
@@ -202,7 +234,7 @@ impl Writer<'_> {
     }
 
     /// What a customer does that has been served and still holds its server.
-    fn before_release(&mut self, number: usize) -> Block {
+    pub(super) fn before_release(&mut self, number: usize) -> Block {
         if !self.nodes[number].holds(self.nodes) {
             return Vec::new();
         }
@@ -215,9 +247,10 @@ impl Writer<'_> {
     }
 
     /// What a customer does behind its service. `busy` says whether it still counts as served.
-    fn departure(&mut self, number: usize, busy: bool) -> Block {
+    pub(super) fn departure(&mut self, number: usize, busy: bool) -> Block {
         let node = &self.nodes[number];
         let (holds, room) = (node.holds(self.nodes), node.blocks.then(|| self.names.of("room", number)));
+        let joins = node.beyond.batch.is_some_and(|batch| batch.joins);
         self.by_class(number, |all, class| {
             let of = |what| all.names.pair(what, number, class);
             let mut block =
@@ -225,20 +258,36 @@ impl Writer<'_> {
             if busy {
                 block.push(plus(&of("busy"), -1));
             }
+            block.extend(all.changes(number));
             block.extend(room.iter().map(|room| json!({ "release": room })));
+            if joins {
+                block.push(json!({ "if": "leads == 0", "do": all.gone() }));
+            }
+            block.extend(all.splits(number, class));
             block.extend(if holds { all.held_routes(number, class).1 } else { all.routes(number, class) });
             block
         })
     }
 
+    /// Other customers that one becomes.
+    fn splits(&mut self, number: usize, class: usize) -> Block {
+        let Some(splits) = self.nodes[number].beyond.splits else { return Vec::new() };
+        let entry = self.entries.len();
+        let name = self.names.pair("split", number, class);
+        self.entries.push(name.clone());
+        let way = [vec![set("class", class), plus("inside", 1)], self.routes(number, class)].concat();
+        self.block(name, way);
+        vec![json!({ "spawn": "customer", "count": splits - 1, "set": { "entry": entry } })]
+    }
+
     /// The wait of a customer whose service begins.
-    fn waited(&mut self, number: usize) -> Block {
+    pub(super) fn waited(&mut self, number: usize) -> Block {
         self.by_class(number, |all, class| {
             vec![json!({ "tally": all.names.pair("wait", number, class), "value": "now - came" })]
         })
     }
 
-    fn busy(&mut self, number: usize, by: i32) -> Block {
+    pub(super) fn busy(&mut self, number: usize, by: i32) -> Block {
         self.by_class(number, |all, class| vec![plus(&all.names.pair("busy", number, class), by)])
     }
 
@@ -248,17 +297,14 @@ impl Writer<'_> {
         let mut block = vec![self.waiting(number, json!({ "seize": servers }), "")];
         block.extend(self.waited(number));
         block.extend(self.busy(number, 1));
-        block.extend(self.setup(number));
-        block.push(json!({ "delay": "work" }));
+        block.extend(self.setup(number, false));
+        block.extend(self.runs(number, 1));
+        block.extend(self.passes(number));
+        block.extend(self.runs(number, -1));
         block.extend(self.before_release(number));
         block.push(json!({ "release": servers }));
         block.extend(self.departure(number, true));
         block
-    }
-
-    /// The resource of a group.
-    fn group(&self, number: usize, group: usize) -> String {
-        format!("{}__{group}", self.names.of("group", number))
     }
 
     /// Ticks of a line whose priorities age, in a unit of time: 32 bits hold all times of a run.
@@ -267,39 +313,8 @@ impl Writer<'_> {
         10_f64.powf((RANGE / longest.max(1.0)).log10().floor())
     }
 
-    /// Waits until a server that polls the classes comes to the class of the customer: no customer
-    /// waits of the class that is polled, and of those from there to its own.
-    fn turn(&mut self, number: usize) -> Block {
-        let (servers, turn) = (self.names.of("servers", number), self.names.of("polled", number));
-        let coming = self.coming(number);
-        self.first(&turn, coming[0]);
-        let nobody = |class: usize| {
-            let [present, busy] = ["number", "busy"].map(|what| self.names.pair(what, number, class));
-            format!("{present} == {busy}")
-        };
-        let arms = coming.iter().enumerate().map(|(place, &class)| {
-            let turns = (0..coming.len()).map(|polled| {
-                let before = (polled..if polled <= place { place } else { place + coming.len() })
-                    .map(|other| nobody(coming[other % coming.len()]));
-                let all: Vec<_> =
-                    [format!("{turn} == {}", coming[polled])].into_iter().chain(before).collect();
-                format!("({})", all.join(" and "))
-            });
-            let turns: Vec<_> = turns.collect();
-            let until = format!("free({servers}) > 0 and ({})", turns.join(" or "));
-            let wait = self.waiting(number, json!({ "wait_until": until }), "");
-            (format!("class == {class}"), vec![wait])
-        });
-        let arms = arms.collect();
-        // Customers that wait are served before one that comes back in the same event.
-        let mut block = vec![json!({ "delay": 0 })];
-        block.extend(choose(arms));
-        block.push(set(&turn, "class"));
-        block
-    }
-
-    /// The setup of a server that serves another class than before.
-    fn setup(&mut self, number: usize) -> Block {
+    /// The setup of a server that serves another class than before: a delay, or more work.
+    pub(super) fn setup(&mut self, number: usize, as_work: bool) -> Block {
         let setup = self.nodes[number].beyond.setup.clone();
         if setup.iter().all(Option::is_none) {
             return Vec::new();
@@ -307,59 +322,15 @@ impl Writer<'_> {
         let last = self.names.of("last", number);
         self.first(&last, -1);
         self.by_class(number, |_, class| {
-            let delay: Vec<_> =
-                setup[class].iter().map(|time: &Distribution| json!({ "delay": law(time) })).collect();
+            let delay = setup[class].iter().flat_map(|time: &Distribution| match as_work {
+                true => vec![set("since", law(time)), set("work", "work + since")],
+                false => vec![json!({ "delay": law(time) })],
+            });
+            let delay: Vec<_> = delay.collect();
             let changes = json!({ "if": format!("{last} >= 0 and {last} != {class}"), "do": delay });
             let changes = (!delay.is_empty()).then_some(changes);
             changes.into_iter().chain([set(&last, class)]).collect()
         })
-    }
-
-    /// Services by groups of servers with skills.
-    fn grouped(&mut self, number: usize) -> Block {
-        let node = &self.nodes[number];
-        let groups = &node.beyond.groups;
-        let Kind::Station { discipline, .. } = node.kind else { return Vec::new() };
-        let names: Vec<String> = (0..groups.len()).map(|group| self.group(number, group)).collect();
-        let free = |class: usize| {
-            let all = groups.iter().zip(&names).filter(|(group, _)| group.serves[class]);
-            let all: Vec<_> = all.map(|(_, name)| format!("free({name}) > 0")).collect();
-            format!("({})", all.join(" or "))
-        };
-        // Customers that wait are served before one that comes back in the same event.
-        let mut block = vec![json!({ "delay": 0 })];
-        let coming = self.coming(number);
-        if discipline == Discipline::Priority {
-            let arms = coming.iter().map(|&class| {
-                let wait = self.waiting(number, json!({ "wait_until": free(class) }), "");
-                (format!("class == {class}"), vec![wait])
-            });
-            block.extend(choose(arms.collect()));
-        } else {
-            let all: Vec<_> =
-                coming.iter().map(|&class| format!("(class == {class} and {})", free(class))).collect();
-            block.push(self.waiting(number, json!({ "wait_until": all.join(" or ") }), ""));
-        }
-        block.extend(self.by_class(number, |_, class| {
-            let can = groups.iter().enumerate().filter(|(_, group)| group.serves[class]);
-            let arms = can.map(|(place, group)| {
-                let mut takes = vec![json!({ "seize": names[place] }), set("pick", place)];
-                if group.speed != 1.0 {
-                    takes.push(set("work", format!("work / {:?}", group.speed)));
-                }
-                (format!("free({}) > 0", names[place]), takes)
-            });
-            choose(arms.collect())
-        }));
-        block.extend(self.waited(number));
-        block.extend(self.busy(number, 1));
-        block.push(json!({ "delay": "work" }));
-        block.extend(self.before_release(number));
-        let arms = names.iter().enumerate();
-        let arms = arms.map(|(place, name)| (format!("pick == {place}"), vec![json!({ "release": name })]));
-        block.extend(choose(arms.collect()));
-        block.extend(self.departure(number, true));
-        block
     }
 
     /// Services that preemption and breakdowns interrupt: the rest follows later.
@@ -377,13 +348,19 @@ impl Writer<'_> {
             vec![json!({ "if": "begun == 0", "do": first }), json!({ "if": "counted == 0", "do": counts })];
         let waits = [self.busy(number, -1), vec![set("counted", 0)]].concat();
         let mut taken = match node.beyond.interrupted {
-            Interrupted::Repeat => Vec::new(),
-            Interrupted::Restart => self.by_class(number, |all, class| {
-                let service = all.nodes[number].pairs[class].service;
-                service.iter().map(|service| set("work", law(service))).collect()
-            }),
+            Interrupted::Repeat => self.work_changes(number, "+ (now - since)"),
+            Interrupted::Restart => {
+                let mut block = self.work_changes(number, "- (work - (now - since))");
+                block.extend(self.by_class(number, |all, class| {
+                    let service = all.nodes[number].pairs[class].service;
+                    service.iter().map(|service| set("work", law(service))).collect()
+                }));
+                block.extend(self.work_changes(number, "+ work"));
+                block
+            }
             _ => vec![set("work", "work - (now - since)")],
         };
+        taken.splice(0..0, self.runs(number, -1));
         if node.breakdown.is_some() {
             let [broken, interrupted] = ["down", "interrupted"].map(|what| self.names.of(what, number));
             self.level(&interrupted);
@@ -394,9 +371,11 @@ impl Writer<'_> {
         } else {
             taken.extend(waits);
         }
-        body.extend(self.setup(number));
+        body.extend(self.setup(number, false));
         body.push(set("since", "now"));
+        body.extend(self.runs(number, 1));
         let mut then = vec![set("done", 1)];
+        then.extend(self.runs(number, -1));
         then.extend(self.before_release(number));
         then.extend(self.busy(number, -1));
         let used = json!({ "use": servers, "do": body, "for": "work", "then": then, "preempted": taken });

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::facility::measures::Measured;
 use crate::facility::nodes::{Kind, Node};
 use crate::facility::outline::Outline;
-use crate::facility::{Distribution, Network};
+use crate::facility::{Distribution, Measure, Network};
 
 /// Names of nodes and classes that the language of process models allows, in their order.
 #[derive(Debug)]
@@ -68,7 +69,9 @@ pub(super) struct Writer<'n> {
     pub(super) nodes: &'n [Node],
     pub(super) names: &'n Names,
     outline: &'n Outline,
-    variables: Map<String, Value>,
+    /// The shares that are reported.
+    shares: &'n [Measured],
+    pub(super) variables: Map<String, Value>,
     pub(super) resources: Map<String, Value>,
     pub(super) entities: Map<String, Value>,
     blocks: Map<String, Value>,
@@ -76,6 +79,9 @@ pub(super) struct Writer<'n> {
     pub(super) entries: Vec<String>,
     /// The ends of routes of customers that hold a server meanwhile.
     pub(super) targets: Vec<Target>,
+    /// Attributes of customers that only some networks need.
+    attributes: Map<String, Value>,
+    pub(super) signals: Map<String, Value>,
 }
 
 /// Changes a number.
@@ -134,18 +140,35 @@ impl<'n> Writer<'n> {
         self.outline.network()
     }
 
-    pub(super) fn new(outline: &'n Outline, names: &'n Names) -> Self {
+    pub(super) fn new(outline: &'n Outline, names: &'n Names, shares: &'n [Measured]) -> Self {
         Self {
             nodes: outline.nodes(),
             names,
             outline,
+            shares,
             variables: Map::new(),
             resources: Map::new(),
             entities: Map::new(),
             blocks: Map::new(),
             entries: Vec::new(),
             targets: Vec::new(),
+            attributes: Map::new(),
+            signals: Map::new(),
         }
+    }
+
+    /// Gives customers an attribute that is a whole number.
+    pub(super) fn whole(&mut self, name: &str) {
+        self.attributes.insert(name.to_owned(), json!(0));
+    }
+
+    /// Gives customers an attribute of another kind.
+    pub(super) fn attribute(&mut self, name: &str, kind: &str) {
+        self.attributes.insert(name.to_owned(), json!({ "kind": kind, "value": 0 }));
+    }
+
+    pub(super) fn ticks_per_unit(&self) -> u32 {
+        self.outline.resolution().ticks_per_unit()
     }
 
     /// The end of runs in the description.
@@ -177,6 +200,7 @@ impl<'n> Writer<'n> {
         }
         self.beginning();
         let network = self.outline.network();
+        let bounds = self.bounds();
         let mut customer = reached(self.blocks, &self.entries);
         let dispatch = self
             .entries
@@ -192,6 +216,7 @@ impl<'n> Writer<'n> {
         for name in ["came", "work", "patience", "since"] {
             attributes.insert(name.to_owned(), json!({ "kind": "time", "value": 0 }));
         }
+        attributes.append(&mut self.attributes);
         customer.insert("attributes".to_owned(), attributes.into());
         self.entities.insert("customer".to_owned(), customer.into());
         let mut model = json!({
@@ -202,7 +227,9 @@ impl<'n> Writer<'n> {
             "variable": self.variables,
             "resource": self.resources,
             "container": containers,
+            "signal": self.signals,
             "entity": self.entities,
+            "tally": bounds,
         });
         for (key, time) in [("until", network.until), ("warm_up", network.warm_up)] {
             if let Some(time) = time {
@@ -210,6 +237,25 @@ impl<'n> Writer<'n> {
             }
         }
         serde_json::to_string_pretty(&model).expect("text keys")
+    }
+
+    /// The bounds of shares, by the name of the tally.
+    fn bounds(&self) -> Map<String, Value> {
+        let mut bounds = Map::new();
+        for column in self.shares {
+            let node = column.node.expect("a share is of a node");
+            let what = if column.measure == Measure::WaitShare { "wait" } else { "sojourn" };
+            let coming = self.coming(node).into_iter();
+            for class in coming.filter(|class| column.class.is_none_or(|only| only == *class)) {
+                let of = bounds.entry(self.names.pair(what, node, class)).or_insert(json!({ "up_to": [] }));
+                let list = of["up_to"].as_array_mut().expect("a list");
+                let bound = json!(column.up_to.map(|bound| bound.to_string()));
+                if !list.contains(&bound) {
+                    list.push(bound);
+                }
+            }
+        }
+        bounds
     }
 
     /// A variable with a time average.

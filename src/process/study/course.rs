@@ -47,6 +47,9 @@ pub struct Change {
     pub line: u32,
 }
 
+/// The names of averages over time; by replication and average, the values of intervals.
+pub(in crate::process) type Averages = (Vec<String>, Vec<Vec<Vec<f64>>>);
+
 /// What an entity was doing: its control word, the number of its event or wait, and its number.
 type Doing = [u32; 3];
 
@@ -129,6 +132,14 @@ impl<'c, S: Sized3> Course<'c, S> {
         Ok(averages)
     }
 
+    /// The averages of all replications between these times.
+    pub(super) fn all_averages(&self, ends: &[Ticks]) -> Result<Averages, ProcessError> {
+        let names = Measures::new(self.compiled.program(), Ticks::ZERO, self.until).over_time().collect();
+        let runs = (0..self.study.replications).into_par_iter();
+        let runs = runs.map(|number| self.averages(number, ends.iter().copied()));
+        Ok((names, runs.collect::<Result<_, _>>()?))
+    }
+
     /// The averages of each interval of all replications.
     pub(super) fn profile(
         &self,
@@ -148,11 +159,10 @@ impl<'c, S: Sized3> Course<'c, S> {
             ticks.map_err(|source| ProcessError::Time { what: "an interval", source })
         };
         let ends = (1..=count).map(end).collect::<Result<Vec<_>, _>>()?;
-        let runs = (0..study.replications).into_par_iter().map(|number| {
-            let mut all = self.averages(number, ends.iter().copied())?;
-            Ok(wanted.iter().map(|&place| std::mem::take(&mut all[place])).collect())
-        });
-        let runs = runs.collect::<Result<Vec<_>, ProcessError>>()?;
+        let (_, mut runs) = self.all_averages(&ends)?;
+        for all in &mut runs {
+            *all = wanted.iter().map(|&place| std::mem::take(&mut all[place])).collect();
+        }
         let names: Vec<String> = wanted.iter().map(|&place| names[place].clone()).collect();
         let unit = &compiled.model().unit;
         Ok(Profile::new(intervals, unit, level, study.warm_up, &names, &runs)?)

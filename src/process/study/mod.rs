@@ -27,6 +27,7 @@ use super::error::ProcessError;
 use super::ir::Place;
 use super::model::{Large, Medium, Sized3, Small};
 use super::program::Size;
+pub(super) use course::Averages;
 use course::Course;
 #[cfg(feature = "plot")]
 pub use course::draw_timeline;
@@ -46,6 +47,7 @@ pub struct StudyRun<'r, W = fn(usize, u64)> {
     study: &'r Study,
     backend: Backend<'r>,
     options: EngineOptions,
+    first: u32,
     from: Option<&'r SavedStudy>,
     to: Option<Autosave<'r>>,
     watch: W,
@@ -56,7 +58,7 @@ impl CompiledProcess {
     /// has the same random numbers at all points.
     pub fn study<'r>(&'r self, study: &'r Study) -> StudyRun<'r> {
         let (backend, options) = (Backend::default(), EngineOptions::default());
-        StudyRun { compiled: self, study, backend, options, from: None, to: None, watch: |_, _| {} }
+        StudyRun { compiled: self, study, backend, options, first: 0, from: None, to: None, watch: |_, _| {} }
     }
 
     /// End of the warm-up and end of a valid study.
@@ -115,6 +117,17 @@ impl CompiledProcess {
                 Course::<Medium>::new(self, study, point, until)?.profile(intervals, level, wanted)
             }
             Size::Large => Course::<Large>::new(self, study, point, until)?.profile(intervals, level, wanted),
+        }
+    }
+
+    /// The names of the averages over time, and by replication and average its values in the
+    /// intervals that end at these times.
+    pub(super) fn averages(&self, study: &Study, ends: &[Ticks]) -> Result<Averages, ProcessError> {
+        let [_, until] = self.times(study)?;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, 0, until)?.all_averages(ends),
+            Size::Medium => Course::<Medium>::new(self, study, 0, until)?.all_averages(ends),
+            Size::Large => Course::<Large>::new(self, study, 0, until)?.all_averages(ends),
         }
     }
 
@@ -177,6 +190,11 @@ impl<'r, W> StudyRun<'r, W> {
         Self { options, ..self }
     }
 
+    /// Makes the replications of the study from this one on, without a stopping rule.
+    pub(super) fn with_first(self, first: u32) -> Self {
+        Self { first, ..self }
+    }
+
     /// Resumes a saved study, with the results of an uninterrupted one.
     pub fn resume(self, from: impl Into<Option<&'r SavedStudy>>) -> Self {
         Self { from: from.into(), ..self }
@@ -192,8 +210,8 @@ impl<'r, W> StudyRun<'r, W> {
     /// executed. Where it returns [`ControlFlow::Break`](std::ops::ControlFlow), the results are of
     /// the first replications, the same for all points.
     pub fn watch<V: Verdict, F: FnMut(usize, u64) -> V + Send>(self, watch: F) -> StudyRun<'r, F> {
-        let Self { compiled, study, backend, options, from, to, .. } = self;
-        StudyRun { compiled, study, backend, options, from, to, watch }
+        let Self { compiled, study, backend, options, first, from, to, .. } = self;
+        StudyRun { compiled, study, backend, options, first, from, to, watch }
     }
 }
 
@@ -280,7 +298,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
     }
 
     async fn replicate<S: Sized3>(self) -> Result<StudyResults, ProcessError> {
-        let Self { compiled, study, backend, options, from, to, mut watch } = self;
+        let Self { compiled, study, backend, options, first, from, to, mut watch } = self;
         let begun = Instant::now();
         let times = compiled.times(study)?;
         let replications = Replications::<S>::new(compiled, study, backend, options, times);
@@ -288,7 +306,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
         let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
         let all: Vec<usize> = (0..compiled.design().len()).collect();
         let Some(stopping) = &study.stopping else {
-            let observations = replications.observe(&all, 0..study.replications, watch).await?;
+            let observations = replications.observe(&all, first..study.replications, watch).await?;
             let unsaved = replications.last()?;
             let results = StudyResults::new(compiled, study, &replications, observations, begun);
             return Ok(StudyResults { unsaved, ..results });
@@ -314,7 +332,7 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
 
     #[cfg(not(target_arch = "wasm32"))]
     fn selected<S: Sized3>(self, goal: Goal<'_>, measure: &str) -> Result<StudyResults, ProcessError> {
-        let Self { compiled, study, backend, options, from, to, mut watch } = self;
+        let Self { compiled, study, backend, options, from, to, mut watch, .. } = self;
         if from.is_some() || to.is_some() {
             return Err(ProcessError::Setting {
                 place: Place::default(),

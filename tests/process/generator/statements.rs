@@ -300,6 +300,7 @@ impl Make {
         let before = self.held.len();
         self.held.extend(requests.iter().map(|request| (request.resource.clone(), request.units.clone())));
         let body = if self.chance(2) { self.inner(depth) } else { Vec::new() };
+        waiting.then = if self.chance(3) { self.inner(depth) } else { Vec::new() };
         self.held.truncate(before);
         let time = self.some(2, Self::time).or_else(|| Some(Value::Expression(1.into())));
         if self.orders(&requests[0].resource).iter().all(|order| *order == Order::Preempt) {

@@ -105,7 +105,9 @@ impl<'m> World<'m> {
                     None => Frame::Time { statement },
                 };
                 being.stack.push(Frame::Back { statement, taken });
-                being.stack.extend(then_of(statement));
+                let then = then_of(statement);
+                self.did.extend(then.is_some().then(|| "then".to_owned()));
+                being.stack.extend(then);
                 being.stack.extend(time.is_some().then_some(timed));
                 being.stack.push(Frame::Block { block: body, at: 0, round: None });
             }

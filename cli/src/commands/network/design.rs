@@ -7,6 +7,7 @@ use eventhorizon::facility::{
     DesignResults, FacilityDesign, FacilityError, Network, NetworkDescription, Share, Study,
 };
 use eventhorizon::pdes::EngineOptions;
+use eventhorizon::process::NetworkForm;
 use eventhorizon::statistics::{Design, Observations};
 use serde_json::json;
 
@@ -50,22 +51,14 @@ pub(super) fn compile(
     args: &Args,
     description: &NetworkDescription,
     design: Design,
+    shares: &[Share],
     [until, warm_up]: [f64; 2],
-) -> Outcome<FacilityDesign> {
+) -> Outcome<FacilityDesign<NetworkForm>> {
     let networks = shared::in_file(&args.file, description.networks())?;
-    if networks
-        .iter()
-        .take(1)
-        .any(|network| network.compile_unstable().is_err_and(|error| error.needs_process()))
-    {
-        return Err(shared::usage(
-            "several points are not there for this network, which runs as a process model: run one point at a time",
-        ));
-    }
     let compiled = networks.into_iter().enumerate().map(|(point, mut network)| {
         // The resolution of ticks depends on the times of the runs too.
         (network.until, network.warm_up) = (Some(until), Some(warm_up));
-        let compiled = if args.allow_unstable { network.compile_unstable() } else { network.compile() };
+        let compiled = NetworkForm::new(&network, shares, args.allow_unstable);
         let at = |source| FacilityError::Point { point: design.describe(point), source: Box::new(source) };
         compiled.map_err(at)
     });
@@ -88,12 +81,12 @@ pub(super) fn run(
     let written = shared::in_file(&args.file, description.network(&design, 0))?;
     let until = shared::end_of_runs(args.until, written.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, written.warm_up);
-    let points = compile(args, description, design, [until, warm_up])?;
+    let points = compile(args, description, design, &columns.shares, [until, warm_up])?;
     let number_of = |point: usize, path: &str| -> Option<f64> {
         let level = points.design().point(point).level(path);
         Some(level.or_else(|| description.changed_value(path))?.as_f64()).filter(|number| number.is_finite())
     };
-    let mut known = points.facilities()[0].measures(false);
+    let mut known = points.facilities()[0].measures();
     known.extend(columns.shares.iter().map(Share::to_string));
     columns.check(&known, &|path| number_of(0, path))?;
     known.extend(columns.all.iter().map(|(name, _)| name.clone()));

@@ -2,24 +2,19 @@
 
 use std::io::{Write as _, stdout};
 
-use eventhorizon::facility::{Network, Study};
-use eventhorizon::process::NetworkProcess;
-use eventhorizon::statistics::Design;
+use eventhorizon::facility::{Network, Share, Study};
+use eventhorizon::process::{NetworkForm, NetworkProcess};
 
-use super::{Args, Form, REPLICATIONS, as_json, print_report};
-use crate::shared::{self, Outcome, each, only};
+use super::{Args, Form, REPLICATIONS, write};
+use crate::shared::{self, Outcome, only};
 
 /// Refuses options of the network form.
 fn options(args: &Args) -> Outcome<()> {
     let given = [
         ("--batches", args.batches.is_some()),
         ("--quantiles", args.quantiles),
-        ("--share", !args.share.is_empty()),
-        ("--profile", args.profile.profile.is_some()),
         ("--find-warm-up", args.find_warm_up),
         ("--interval", args.interval.is_some()),
-        ("--plot", args.plot.is_some()),
-        ("--report", args.report.is_some()),
         ("--trace", args.trace.is_some()),
         ("--checkpoint", args.saves.autosave().is_some()),
         ("--resume", args.saves.resume.is_some()),
@@ -41,6 +36,7 @@ pub(super) fn run(args: &Args, network: &Network, written: &Network) -> Outcome<
         true => NetworkProcess::new_unstable(network),
         false => NetworkProcess::new(network),
     };
+    let process = process.and_then(|process| process.with_shares(&args.share));
     let process = shared::in_file(&args.file, process)?;
     if args.show.is_some() {
         return Ok(writeln!(stdout(), "{}", process.text())?);
@@ -61,21 +57,8 @@ pub(super) fn run(args: &Args, network: &Network, written: &Network) -> Outcome<
     let results = process.compiled().study(&plan).backend(place.backend()).watch(watch).run()?;
     bar.finish_and_clear();
     let mut report = process.report(&study, &results)?;
-    let names = report.names();
-    only::check(&args.only, &names)?;
-    let mut names = names.into_iter();
-    report.rows.retain(|_| only::shows(&args.only, &names.next().expect("a name for each row")));
-    let csv = |path: &std::path::PathBuf| {
-        let mut csv = Vec::new();
-        report.to_csv(&mut csv)?;
-        shared::write(path, &csv)
-    };
-    shared::all([
-        if args.on_stdout() { Ok(()) } else { print_report(&report, study.stopping.as_ref(), 0) },
-        args.csv.as_ref().map_or(Ok(()), csv),
-        args.each
-            .as_ref()
-            .map_or(Ok(()), |path| each::write(path, &Design::default(), &[report.observations()?])),
-        as_json(args, &report),
-    ])
+    let mut known = process.measures();
+    known.extend(args.share.iter().map(Share::to_string));
+    only::check(&args.only, &known)?;
+    write(args, &NetworkForm::Process(Box::new(process)), &study, &mut report, &place, 0)
 }
