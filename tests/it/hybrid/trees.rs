@@ -42,7 +42,10 @@ impl Entity for Tree {
     }
 }
 
-fn simulate(begins: Act, acts: Act) -> Result<(Vec<(u64, String)>, u64, [Fingerprint; 2]), HybridError> {
+/// The log of a run, its events, and its fingerprints at time 6 and at the end.
+type Ran = (Vec<(u64, String)>, u64, [Fingerprint; 2]);
+
+fn simulate(begins: Act, acts: Act) -> Result<Ran, HybridError> {
     let make = |_| Tree { begins, acts, log: Vec::new() };
     let mut simulation = Simulation::new(1, Ticks::NEVER, make, Options::default().threads(1))?;
     simulation.run(Ticks::new(6))?;

@@ -316,14 +316,14 @@ fn split(tree: Tree, event: Event, count: &mut Count) -> (Tree, Tree) {
 }
 
 /// The first event, and the rest, splayed on the way.
-fn take_least(tree: Box<Node>) -> (Event, Tree) {
-    let Node { event: own, left, right } = *tree;
+fn take_least(tree: Node) -> (Event, Tree) {
+    let Node { event: own, left, right } = tree;
     let Some(child) = left else { return (own, right) };
     let Node { event: below, left: first, right: middle } = *child;
     match first {
         None => (below, node(middle, own, right)),
         Some(first) => {
-            let (least, rest) = take_least(first);
+            let (least, rest) = take_least(*first);
             (least, node(rest, below, node(middle, own, right)))
         }
     }
@@ -349,7 +349,7 @@ impl Queue for Splay {
     }
 
     fn pop(&mut self, _: &mut Count) {
-        let least = self.tree.take().map(take_least);
+        let least = self.tree.take().map(|tree| take_least(*tree));
         (self.first, self.tree) = least.map_or((None, None), |(least, rest)| (Some(least), rest));
     }
 
