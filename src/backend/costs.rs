@@ -115,10 +115,19 @@ impl Cost {
 
     fn of_numbers(numbers: [f64; 5]) -> Option<Self> {
         let [open, compile, late, latency, cores] = numbers;
-        let is_valid = numbers.iter().all(|number| number.is_finite() && *number >= 0.0);
-        (is_valid && latency > 0.0 && cores > 0.0).then_some(Self { open, compile, late, latency, cores })
+        let is_valid = numbers.iter().all(|number| (0.0..=LARGEST).contains(number));
+        (is_valid && latency.min(cores) >= 1.0 / LARGEST).then_some(Self {
+            open,
+            compile,
+            late,
+            latency,
+            cores,
+        })
     }
 }
+
+/// More seconds, or another factor, than any device has: the file was not written by this program.
+const LARGEST: f64 = 1e9;
 
 /// The geometric mean.
 fn halfway(a: f64, b: f64) -> f64 {

@@ -83,7 +83,7 @@ impl OnDemand {
         if self.hands_over_after.is_some() {
             return self.opened();
         }
-        if host <= device {
+        if host.total_cmp(&device).is_le() {
             self.record_choice(format!("the CPU: expected {host:.2} s, and {device:.2} s with a device"));
             return None;
         }
@@ -95,9 +95,12 @@ impl OnDemand {
         gpu
     }
 
-    /// Keeps what a run on the device took: to compile, and to execute its events.
+    /// Keeps how long a run on the device compiled, and how long it executed its events.
     #[doc(hidden)]
-    pub fn observe_run(&self, run: &OneRun, [compile, running]: [Duration; 2]) {
+    pub fn observe_run(&self, run: &OneRun, compile: Duration, running: Duration) {
+        if run.events < 1.0 {
+            return;
+        }
         let ratio = running.as_secs_f64() / ON_CORE * run.in_window() / run.events;
         self.observe(Kind::Run, Observed::Start { open: None, compile: compile.as_secs_f64() });
         // Of a short run, most of the time is for its start and its end.
@@ -158,7 +161,7 @@ mod tests {
         let run = phold(1024.0, 4.0, 10.0, 1e7);
         assert!(hardware.for_run(&run).is_some());
         for _ in 0..8 {
-            hardware.observe_run(&run, [Duration::from_secs(1), Duration::from_secs(30)]);
+            hardware.observe_run(&run, Duration::from_secs(1), Duration::from_secs(30));
         }
         assert!(hardware.for_run(&run).is_none(), "{:?}", hardware.choice());
     }

@@ -8,7 +8,7 @@ use crate::time::{Resolution, Ticks};
 use super::measures::{Measure, Measured};
 use super::nodes::{Kind, Node};
 use super::theory;
-use super::{Facility, FacilityError, Network, Report, Share, Study, Timeline};
+use super::{Facility, FacilityError, Facts, Network, Report, Share, Study, Timeline};
 
 /// A checked network without the tables of the interpreter.
 #[derive(Debug, Clone)]
@@ -48,6 +48,11 @@ impl Outline {
     /// The names of measures.
     pub(crate) fn measures(&self) -> Vec<String> {
         self.0.measures(false)
+    }
+
+    /// What follows from the description without a run.
+    pub(crate) fn facts(&self) -> Facts {
+        self.0.facts()
     }
 
     /// The columns of measures, and of some shares.

@@ -36,7 +36,7 @@ impl Facility {
         let end = |number: usize| {
             #[expect(clippy::cast_precision_loss, reason = "a number of intervals")]
             let units = number as f64 * intervals.length;
-            self.resolution.ticks(units).map_err(|source| FacilityError::Time { what: "an interval", source })
+            self.resolution.ticks(units).map_err(|source| FacilityError::Time { what: "interval", source })
         };
         let ends = (0..=count).map(end).collect::<Result<Vec<_>, _>>()?;
         let runs = (0..study.replications).into_par_iter().map(|number| {

@@ -143,7 +143,7 @@ impl Facility {
         let units = ticks / f64::from(self.resolution.ticks_per_unit());
         self.resolution
             .ticks(units)
-            .map_err(|source| FacilityError::Time { what: "the bound of a share", source })
+            .map_err(|source| FacilityError::Time { what: "bound of a share", source })
     }
 
     /// The part that a replication adds to a share, by its rows of histograms.

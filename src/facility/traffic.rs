@@ -168,6 +168,14 @@ pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), Fac
     let unstable = |node: String, load: f64| {
         if load >= most { Err(FacilityError::Unstable { node, load }) } else { Ok(()) }
     };
+    // Where customers that become several return in equal or larger number, the traffic equations
+    // have no solution, or one with negative rates.
+    let grows = |pair: &Pair| pair.from_outside && !(-1e-9..f64::INFINITY).contains(&pair.rate);
+    let growing = || nodes.iter().filter(|node| node.pairs.iter().any(grows));
+    let station = growing().find(|node| matches!(node.kind, Kind::Station { .. }));
+    if let Some(node) = station.or_else(|| growing().next()) {
+        return Err(FacilityError::Unstable { node: node.name.clone(), load: f64::INFINITY });
+    }
     let behind = behind_mixing(nodes);
     let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
         rates(nodes, outside, |node, class, route| {

@@ -213,6 +213,8 @@ impl<E: Entity> Part<E> {
     /// Executes the events before `end`, except those of entities that wait for answers.
     pub(super) fn window(&mut self, shared: &Shared, end: Ticks) {
         self.sent = Ticks::NEVER;
+        // Events at one time are counted within a window.
+        self.now = Ticks::NEVER;
         let (mut batch, mut inbox) = (std::mem::take(&mut self.batch), std::mem::take(&mut self.inbox));
         let mut take = || {
             for event in inbox.iter_mut().flat_map(|list| list.drain(..)) {

@@ -4,9 +4,10 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::HybridError;
 use super::handler::Handlers;
@@ -92,6 +93,26 @@ pub(super) struct Streams {
     threads: Vec<JoinHandle<()>>,
 }
 
+/// Waits for an answer. A thread of a pool works meanwhile: the stream may wait for it, since
+/// handlers on the host use the same pool.
+fn answer(received: &Receiver<Done>) -> Done {
+    let gone = "streams send an answer to each group";
+    if rayon::current_thread_index().is_none() {
+        return received.recv().expect(gone);
+    }
+    loop {
+        let waits = match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => Duration::ZERO,
+            _ => Duration::from_micros(200),
+        };
+        match received.recv_timeout(waits) {
+            Ok(done) => return done,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => panic!("{gone}"),
+        }
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -153,7 +174,7 @@ impl Streams {
             return Ok(Vec::new());
         }
         let received = lock(&self.done);
-        let receive = || received.recv().expect("streams send an answer to each group");
+        let receive = || answer(&received);
         let mut done = vec![receive()];
         done.extend(received.try_iter());
         if done.iter().any(|(_, answers)| !matches!(answers, Ok(Ok(_)))) {

@@ -56,6 +56,8 @@ pub(super) struct ProcessTree {
 struct Living {
     label: ProcessLabel,
     parent: Option<u32>,
+    /// Whether it had a child: without one, its end concerns no other process.
+    has_children: bool,
 }
 
 impl ProcessTree {
@@ -70,7 +72,10 @@ impl ProcessTree {
             }
             self.names.insert(name.clone(), number);
         }
-        self.living.insert(number, Living { label, parent });
+        if let Some(parent) = parent.and_then(|parent| self.living.get_mut(&parent)) {
+            parent.has_children = true;
+        }
+        self.living.insert(number, Living { label, parent, has_children: false });
         true
     }
 
@@ -101,7 +106,10 @@ impl ProcessTree {
     /// Removes a process. Its children become children of its parent, so that an ancestor's tree
     /// still has them.
     pub(super) fn end(&mut self, number: u32) {
-        let Some(ended) = self.remove(number) else { return };
+        let Some(ended) = self.remove(number).filter(|ended| ended.has_children) else { return };
+        if let Some(parent) = ended.parent.and_then(|parent| self.living.get_mut(&parent)) {
+            parent.has_children = true;
+        }
         for (_, process) in self.living.range_mut(number..) {
             if process.parent == Some(number) {
                 process.parent = ended.parent;
@@ -111,8 +119,10 @@ impl ProcessTree {
 
     /// Removes a process and all processes below it. Returns their number.
     pub(super) fn kill(&mut self, number: u32) -> usize {
-        if !self.lives(number) {
-            return 0;
+        match self.living.get(&number) {
+            None => return 0,
+            Some(process) if !process.has_children => return self.remove(number).iter().count(),
+            Some(_) => {}
         }
         // A process has a greater number than its parent.
         let mut killed = BTreeSet::from([number]);

@@ -109,7 +109,8 @@ fn on_cores<S: Space>(
         let before = u32::try_from(number * each).expect("a list has a 32-bit number of searches");
         find_all(space, chunk, paths, |_| {}).map_err(|error| error.after(before))
     });
-    chunks.collect()
+    // The first failed search of the list decides, whatever the order of their ends.
+    chunks.collect::<Vec<_>>().into_iter().collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use eventhorizon::description::Description;
 use eventhorizon::facility::{ClassFacts, Facts, NodeFacts};
-use eventhorizon::process::ProcessModel;
+use eventhorizon::process::{NetworkForm, ProcessModel};
 use serde_json::json;
 
 use super::run;
@@ -48,16 +48,19 @@ fn network(args: &Args, text: &str) -> Outcome<()> {
     let mut all = Vec::new();
     for (point, network) in networks.iter().enumerate() {
         // An unstable network is understood, and its load says what is wrong.
-        let (facility, unstable) = match network.compile() {
-            Ok(facility) => (facility, None),
-            Err(error) => match network.compile_unstable() {
-                Ok(facility) => (facility, Some(error.to_string())),
+        let (form, unstable) = match NetworkForm::new(network, &[], false) {
+            Ok(form) => (form, None),
+            Err(error) => match NetworkForm::new(network, &[], true) {
+                Ok(form) => (form, Some(error.to_string())),
                 Err(_) => return shared::in_file(&args.file, Err(error)),
             },
         };
-        let mut facts = facility.facts();
+        let mut facts = form.facts();
         facts.warnings.extend(unstable);
-        all.push((design.describe(point), facility.resolution().ticks_per_unit(), facts));
+        if let NetworkForm::Process(_) = form {
+            facts.warnings.push("it runs as a process model, slower than other networks".to_owned());
+        }
+        all.push((design.describe(point), form.resolution().ticks_per_unit(), facts));
     }
     let first = &networks[0];
     let object = json!({

@@ -9,6 +9,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use eventhorizon::process::NetworkForm;
 
 use crate::formats::{diagram, toml_text};
 use crate::shared::points::Points;
@@ -57,7 +58,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         )));
     }
     let network = shared::in_file(&args.file, description.network(&design, 0))?;
-    shared::in_file(&args.file, network.compile_unstable())?;
+    shared::in_file(&args.file, NetworkForm::new(&network, &[], true))?;
     let text = match args.to {
         Form::Toml => toml_text::of_network(&network)?,
         Form::Json => serde_json::to_string_pretty(&network)? + "\n",

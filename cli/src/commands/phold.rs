@@ -356,7 +356,10 @@ fn one(
     if let (OwnedBackend::Auto(device), Some(_), None) = (place, gpu, &saved)
         && !shared::interrupted()
     {
-        device.observe_run(&work, outcome.time);
+        let [running, compiling] = outcome.time;
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let ran = OneRun { events: outcome.executed as f64, ..work };
+        device.observe_run(&ran, compiling, running);
     }
     let [running, compiling] = outcome.time.map(|time| time.as_secs_f64());
     let rate = events_per_second(&outcome);

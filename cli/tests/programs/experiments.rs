@@ -239,6 +239,29 @@ fn check_prints_loads_theory_and_what_is_unstable() {
     );
 }
 
+#[test]
+fn customers_that_multiply_are_understood_and_refused() {
+    let folder = folder("multiply");
+    let back = "name = \"back\"\nuntil = 100\nwarm_up = 10\n
+[source.in]\ninterarrival = { exponential = 1.0 }\nto = \"desk\"\n
+[station.desk]\nservice = { exponential = 0.1 }\nsplits = 3\nto = \"back\"\n
+[router.back]\nto = [{ node = \"desk\", probability = 0.2 }, \"out\"]\n
+[sink.out]\n";
+    // Each visit makes 3, of which one in five returns: 2.5 visits for each arrival.
+    let queue = file(&folder, "back.toml", back);
+    let checked = json("check", &[&queue]);
+    let load = checked["points"][0]["facts"]["nodes"].as_array().unwrap();
+    let desk = load.iter().find(|node| node["name"] == "desk").unwrap();
+    assert!((desk["load"].as_f64().unwrap() - 0.25).abs() < 1e-9, "{desk}");
+    // One in two returns: each visit makes 1.5 more.
+    for share in ["0.5", "0.3333333333333333", "0.3333333333333334"] {
+        let queue = file(&folder, "more.toml", &back.replace("0.2", share));
+        let refused = run("network", &[&queue, "--backend=cpu", "--replications=2"]);
+        ended(&refused, 2, &["desk", "grows without end"], share);
+        assert!(run("check", &[&queue]).status.success());
+    }
+}
+
 /// The exact value of a measure with a number of servers; `None` without a steady state.
 fn exact(text: &str, servers: u32, measure: &str) -> Option<f64> {
     let mut description = NetworkDescription::from_toml(text).unwrap();

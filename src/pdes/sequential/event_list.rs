@@ -138,7 +138,9 @@ impl<P: Payload> EventList<P> {
                 let bucket = &mut self.buckets[self.next];
                 self.next += 1;
                 if !bucket.is_empty() {
+                    // Memory for many events stays in few places: buckets of equal times move.
                     let empty = std::mem::take(&mut self.near).into_vec();
+                    let empty = if empty.capacity() > 16 * PER_BUCKET { Vec::new() } else { empty };
                     self.near = std::mem::replace(bucket, empty).into();
                     self.border = self.begin(self.next).min(self.end);
                     return;
@@ -269,5 +271,21 @@ mod tests {
         assert_eq!(list.first(), Some(Ticks::new(9)));
         assert_eq!(list.pop_before(Ticks::new(9)), None);
         assert!(list.pop_before(Ticks::NEVER).is_some() && list.first().is_none());
+    }
+
+    #[test]
+    fn memory_follows_the_events_held() {
+        let event = |time: u64| Event { time: Ticks::new(time), payload: [0; 2] };
+        let (ticking, others, mut random) = (2000, 20, 1_u64);
+        let mut list: EventList<[u32; 2]> = (0..ticking + others).map(|lp| (lp, event(0))).collect();
+        for _ in 0..100 * ticking {
+            let LpEvent { event: Event { time, .. }, lp } = list.pop_before(Ticks::NEVER).unwrap();
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let delay = if lp < ticking { 10_000 } else { 1 + (random >> 33) % 20_000 };
+            list.push(LpEvent { event: event(time.get() + delay), lp });
+        }
+        let buckets = list.buckets.iter().map(Vec::capacity).sum::<usize>();
+        let room = list.near.capacity() + list.far.capacity() + buckets;
+        assert!(room < 16 * (ticking + others) as usize, "room for {room} events");
     }
 }

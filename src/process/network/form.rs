@@ -1,7 +1,8 @@
 //! A network in the form that runs it.
 
 use crate::facility::{
-    Facility, FacilityError, Network, PointNetwork, PointRun, Report, Share, Study, Timeline, WatchPoint,
+    Facility, FacilityError, Facts, Network, PointNetwork, PointRun, Report, Share, Study, Timeline,
+    WatchPoint,
 };
 use crate::statistics::{Intervals, Profile};
 use crate::time::Resolution;
@@ -70,6 +71,14 @@ impl NetworkForm {
         match self {
             Self::Network(facility) => facility.resolution(),
             Self::Process(process) => process.compiled().resolution(),
+        }
+    }
+
+    /// What follows from the description without a run.
+    pub fn facts(&self) -> Facts {
+        match self {
+            Self::Network(facility) => facility.facts(),
+            Self::Process(process) => process.outline.facts(),
         }
     }
 

@@ -11,6 +11,7 @@ use eventhorizon::hybrid::{
     Placement, Simulation,
 };
 use eventhorizon::time::Ticks;
+use rayon::prelude::*;
 
 use super::common::gpu;
 use super::handlers::{Caller, callers};
@@ -46,6 +47,22 @@ fn overlap_changes_no_result() {
     ] {
         assert_eq!(run(ranks, threads, placement, overlap), expected, "{ranks} x {threads}, {overlap:?}");
     }
+}
+
+#[test]
+fn simulations_in_a_pool_do_not_wait_for_each_other() {
+    // As many as the pool has threads: each waits for a stream, which answers on the same pool.
+    let run = |overlap| {
+        let (handlers, make) = callers(&gpu(), Placement::Cpu);
+        let options = Options::default().seed(4).handlers(handlers).overlap(overlap);
+        let mut simulation = Simulation::<Caller>::new(50, Ticks::new(10), make, options).unwrap();
+        simulation.run(Ticks::new(60)).unwrap();
+        simulation.fingerprint().unwrap()
+    };
+    let expected = run(Overlap::Off);
+    let many = 2 * rayon::current_num_threads();
+    let found: Vec<_> = (0..many).into_par_iter().map(|_| run(streams(1, 16))).collect();
+    assert_eq!(found, vec![expected; many]);
 }
 
 /// A handler whose answer to call 0 waits until the host has executed an event of another entity.

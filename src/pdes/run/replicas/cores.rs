@@ -59,7 +59,9 @@ pub(crate) fn on_cores<J: Sync, W, R: Send>(
     // In blocks, so that a stop leaves only the last runs undone.
     let mut runs = Vec::with_capacity(jobs.len());
     for block in jobs.chunks(64 * rayon::current_num_threads()) {
-        match block.par_iter().map_init(&worker, one).collect::<Result<Vec<_>, _>>() {
+        // The first failed run of the block decides, whatever the order of their ends.
+        let ended: Vec<_> = block.par_iter().map_init(&worker, one).collect();
+        match ended.into_iter().collect::<Result<Vec<_>, _>>() {
             Ok(block) => runs.extend(block),
             Err(SimulationError::Stopped) => break,
             Err(error) => return Err(error),
