@@ -2,6 +2,7 @@
 //! MPI, for tests that must not hang.
 
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use eventhorizon::hybrid::{HybridError, Lp, MpiRank, Options, Transport};
@@ -19,6 +20,7 @@ fn phold() -> Phold {
 }
 
 fn mpirun(ranks: u32, deed: &str) -> Output {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let mut command = Command::new("mpirun");
     command.args(["--oversubscribe", "--timeout", "60", "-n", &ranks.to_string()]);
     if deed == "killed alone" {
@@ -32,7 +34,13 @@ fn mpirun(ranks: u32, deed: &str) -> Output {
     ]);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     command.env(DEED, deed).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
-    command.output().expect("an MPI for the feature `mpi`, with its mpirun on the PATH")
+    // Programs that start at once may fail to create Open MPI's common folder of sessions.
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("eventhorizon-mpi-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let output = command.env("TMPDIR", &folder).output();
+    let _ = std::fs::remove_dir_all(&folder);
+    output.expect("an MPI for the feature `mpi`, with its mpirun on the PATH")
 }
 
 /// Checks that the ranks ended with these words, and not by the time limit.
