@@ -43,6 +43,17 @@ pub(super) fn agrees(report: &Report, (node, class, measure): (&str, Option<&str
     assert!(upper - lower < 0.4 * expected.abs(), "{node} {class:?} {measure}: {lower} to {upper}");
 }
 
+/// The mean number in line of Erlang A with one server: n customers leave at the rate
+/// 1 + (n - 1) / 2, and come at the rate 1.
+pub(super) fn waiting_of_erlang_a() -> f64 {
+    let mut weights = vec![1.0];
+    for customers in 1..200 {
+        weights.push(weights[customers - 1] / (1.0 + 0.5 * (customers - 1) as f64));
+    }
+    let all: f64 = weights.iter().sum();
+    weights.iter().enumerate().skip(1).map(|(n, w)| w * (n - 1) as f64).sum::<f64>() / all
+}
+
 pub(super) fn plan(replications: u32, until: f64, warm_up: f64) -> Study {
     Study::new(replications, until, warm_up).seed(11).level(0.9999)
 }
@@ -268,13 +279,7 @@ sink.out = {}
 "#,
         &plan(60, 3000.0, 300.0),
     );
-    // Erlang A with one server: n customers at the rate 1 to 1 + (n - 1) / 2.
-    let mut weights = vec![1.0];
-    for customers in 1..200 {
-        weights.push(weights[customers - 1] / (1.0 + 0.5 * (customers - 1) as f64));
-    }
-    let all: f64 = weights.iter().sum();
-    let waiting: f64 = weights.iter().enumerate().skip(1).map(|(n, w)| w * (n - 1) as f64).sum::<f64>() / all;
+    let waiting = waiting_of_erlang_a();
     agrees(&report, ("desk", None, Measure::Queue), waiting);
     agrees(&report, ("desk", None, Measure::Reneged), 0.5 * waiting);
     agrees(&report, ("machine", None, Measure::Throughput), 0.5 * waiting);

@@ -6,7 +6,7 @@ use eventhorizon::facility::{Discipline, Measure, Study};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::process::NetworkProcess;
 
-use crate::networks::{agrees, network, plan, reported, row, translated, unreliable};
+use crate::networks::{agrees, network, plan, reported, row, translated, unreliable, waiting_of_erlang_a};
 
 /// A station with exponential services of the mean 1.
 fn desk(gap: f64, settings: &str) -> String {
@@ -134,13 +134,8 @@ fn shared_servers_follow_a_schedule_by_hand() {
 fn lines_in_random_order_lose_patience_and_break_down() {
     let patient = "discipline = \"random\"\npatience = { exponential = 2 }";
     let report = reported(&desk(1.0, patient), &plan(60, 3000.0, 300.0));
-    // The number is that of Erlang A with one server, in any order.
-    let mut weights = vec![1.0];
-    for customers in 1..200 {
-        weights.push(weights[customers - 1] / (1.0 + 0.5 * (customers - 1) as f64));
-    }
-    let all: f64 = weights.iter().sum();
-    let waiting: f64 = weights.iter().enumerate().skip(1).map(|(n, w)| w * (n - 1) as f64).sum::<f64>() / all;
+    // The order of the line does not change the number.
+    let waiting = waiting_of_erlang_a();
     agrees(&report, ("desk", None, Measure::Queue), waiting);
     agrees(&report, ("desk", None, Measure::Reneged), 0.5 * waiting);
     // The second moment of waits is that of first come, first served times 2 / (2 - load).

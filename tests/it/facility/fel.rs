@@ -30,6 +30,30 @@ pub(super) fn same(gpu: &Gpu, network: &FelNetwork, seed: u64, interval: u64, en
     last.unwrap()
 }
 
+/// Compares how both end: with the same results, or stuck at the same time.
+pub(super) fn same_end(
+    gpu: &Gpu,
+    network: &FelNetwork,
+    seed: u64,
+    interval: u64,
+    end: u64,
+) -> Result<(), TestCaseError> {
+    let (interval, end) = (Ticks::new(interval), Ticks::new(end));
+    let mut simulation = FelSimulation::new(gpu, network, seed, interval).unwrap();
+    let mut reference = FelReference::new(network, seed, interval).unwrap();
+    match (simulation.run(end), reference.run(end)) {
+        (Ok(time), Ok(expected)) => {
+            prop_assert_eq!(time, expected);
+            prop_assert_eq!(simulation.results().unwrap(), reference.results());
+        }
+        (Err(FelError::Stuck { time, .. }), Err(FelError::Stuck { time: expected, .. })) => {
+            prop_assert_eq!(time, expected);
+        }
+        other => prop_assert!(false, "{:?}", other),
+    }
+    Ok(())
+}
+
 fn torus(rows: u32, columns: u32, tokens: u32, mean: u64) -> FelNetwork {
     FelNetwork::torus(rows, columns, tokens, Ticks::new(mean)).unwrap()
 }
@@ -105,23 +129,7 @@ fn any_network() {
         runner.run(&(case, any::<u64>(), 0_u64..400, 1_u64..3000), |(facilities, seed, interval, end)| {
             let facilities = facilities.into_iter().map(|(mean, to, held)| (Ticks::new(mean), to, held + 1));
             let network = FelNetwork::new(facilities).unwrap();
-            let (simulation, reference) = (
-                FelSimulation::new(&gpu, &network, seed, Ticks::new(interval)),
-                FelReference::new(&network, seed, Ticks::new(interval)),
-            );
-            let (mut simulation, mut reference) = (simulation.unwrap(), reference.unwrap());
-            let ran = (simulation.run(Ticks::new(end)), reference.run(Ticks::new(end)));
-            match ran {
-                (Ok(time), Ok(expected)) => {
-                    prop_assert_eq!(time, expected);
-                    prop_assert_eq!(simulation.results().unwrap(), reference.results());
-                }
-                (Err(FelError::Stuck { time, .. }), Err(FelError::Stuck { time: expected, .. })) => {
-                    prop_assert_eq!(time, expected);
-                }
-                other => prop_assert!(false, "{:?}", other),
-            }
-            Ok(())
+            same_end(&gpu, &network, seed, interval, end)
         });
     checked.unwrap();
 }

@@ -1,13 +1,13 @@
 //! The event list with several servers, bounded queues that drop tokens, sources and an exit: the
 //! GPU against the reference implementation, and both against theory.
 
-use eventhorizon::facility::{FelError, FelFacility, FelNetwork, FelReference, FelResults, FelSimulation};
+use eventhorizon::facility::{FelFacility, FelNetwork, FelReference, FelResults};
 use eventhorizon::statistics::theory::Mmck;
 use eventhorizon::time::Ticks;
 use proptest::prelude::*;
 
 use super::common::gpu;
-use super::fel::same;
+use super::fel::{same, same_end};
 
 const EXIT: u32 = FelFacility::EXIT;
 
@@ -88,20 +88,7 @@ fn any_open_network() {
         });
         let sources = sources.into_iter().map(|(mean, to)| source(mean, &[to]));
         let network = FelNetwork::from_facilities(stations.chain(sources)).unwrap();
-        let mut simulation = FelSimulation::new(&gpu, &network, seed, Ticks::new(interval)).unwrap();
-        let mut reference = FelReference::new(&network, seed, Ticks::new(interval)).unwrap();
-        let ran = (simulation.run(Ticks::new(end)), reference.run(Ticks::new(end)));
-        match ran {
-            (Ok(time), Ok(expected)) => {
-                prop_assert_eq!(time, expected);
-                prop_assert_eq!(simulation.results().unwrap(), reference.results());
-            }
-            (Err(FelError::Stuck { time, .. }), Err(FelError::Stuck { time: expected, .. })) => {
-                prop_assert_eq!(time, expected);
-            }
-            other => prop_assert!(false, "{:?}", other),
-        }
-        Ok(())
+        same_end(&gpu, &network, seed, interval, end)
     });
     checked.unwrap();
 }

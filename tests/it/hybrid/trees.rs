@@ -151,7 +151,7 @@ fn a_process_kills_itself_and_names_are_free_again() {
             process.wait(Ticks::new(1)).await;
             process.with(|tree, context| tree.note(context, "not reached"));
         });
-        // It ends by itself.
+        // Its function returns.
         context.spawn_as(ProcessLabel::named("short"), async |_| ());
     };
     let again = |_: &mut Tree, context: &mut Context<Tree>| {
