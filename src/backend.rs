@@ -13,9 +13,6 @@ pub(crate) use costs::Kind;
 #[doc(hidden)]
 pub use costs::kept_costs;
 use costs::{Cost, Costs, Observed};
-#[cfg(not(target_arch = "wasm32"))]
-#[doc(hidden)]
-pub use start::has_abandoned_threads;
 #[doc(hidden)]
 pub use work::OneRun;
 
@@ -162,9 +159,7 @@ impl OnDemand {
     }
 
     /// The same for studies that do not wait for a thread that opens the device or compiles for it:
-    /// these start it earlier. A process that [has left threads
-    /// behind](has_abandoned_threads) must end without destructors and exit handlers, which drivers
-    /// do not survive.
+    /// these start it earlier. See [`Gpu::abandoning`].
     #[doc(hidden)]
     #[must_use]
     #[cfg(not(target_arch = "wasm32"))]
@@ -182,7 +177,12 @@ impl OnDemand {
 
     /// The device; none without an adapter, or if its driver refuses. The log says why.
     pub(crate) fn opened(&self) -> Option<&Gpu> {
-        let open = || (self.open)().inspect_err(|error| log::info!("running on the CPU: {error}")).ok();
+        let open = || {
+            let gpu = (self.open)().inspect_err(|error| log::info!("running on the CPU: {error}")).ok()?;
+            #[cfg(not(target_arch = "wasm32"))]
+            let gpu = if self.is_abandoning { gpu.abandoning() } else { gpu };
+            Some(gpu)
+        };
         self.shared.device.get_or_init(open).as_ref()
     }
 

@@ -105,13 +105,13 @@ mod text;
 pub use text::suggested;
 pub mod time;
 
-#[doc(hidden)]
-#[cfg(not(target_arch = "wasm32"))]
-pub use backend::has_abandoned_threads;
 pub use backend::{Backend, OnDemand, OwnedBackend};
 #[doc(hidden)]
 pub use backend::{OneRun, kept_costs};
 pub use error::ErrorKind;
+#[doc(hidden)]
+#[cfg(not(target_arch = "wasm32"))]
+pub use gpu::has_abandoned_threads;
 
 /// The versions that this crate's public interface uses.
 pub use {bytemuck, glam, indexmap, wgpu};

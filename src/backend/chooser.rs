@@ -441,7 +441,7 @@ mod tests {
         assert!(matches!(chooser.device, Device::Starting(_)));
         // Otherwise this would wait for ever.
         drop(chooser);
-        assert!(super::super::has_abandoned_threads());
+        assert!(crate::has_abandoned_threads());
         drop(end);
     }
 

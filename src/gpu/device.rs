@@ -38,6 +38,8 @@ pub struct Gpu {
     uploads: Uploads,
     subgroups: Arc<OnceLock<Option<Subgroups>>>,
     trusting: bool,
+    #[cfg(not(target_arch = "wasm32"))]
+    is_abandoning: bool,
     compilations: Arc<Compilations>,
     #[cfg(not(target_arch = "wasm32"))]
     disk: Option<Arc<DiskCache>>,
@@ -188,6 +190,8 @@ impl Gpu {
             uploads: Uploads::default(),
             subgroups: Arc::default(),
             trusting: true,
+            #[cfg(not(target_arch = "wasm32"))]
+            is_abandoning: false,
             compilations: Arc::default(),
             #[cfg(not(target_arch = "wasm32"))]
             disk: None,
@@ -204,6 +208,21 @@ impl Gpu {
     #[doc(hidden)]
     pub fn checked(&self) -> Self {
         Self { trusting: false, ..self.clone() }
+    }
+
+    /// The same device for work that does not wait, at its end, for threads that still compile. A
+    /// process that [has left threads behind](crate::has_abandoned_threads) must end without
+    /// destructors and exit handlers, which drivers do not survive.
+    #[must_use]
+    #[doc(hidden)]
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn abandoning(&self) -> Self {
+        Self { is_abandoning: true, ..self.clone() }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn is_abandoning(&self) -> bool {
+        self.is_abandoning
     }
 
     /// The same device without these features: baseline kernels run. For tests and comparisons.

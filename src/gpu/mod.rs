@@ -6,6 +6,8 @@
 //! Applications meet [`Gpu`] with its errors, the [`Source`] of a model, and a [`Buffer`] and a
 //! [`Plan`] where they call [`primitives`](crate::primitives) or [`queue`](crate::queue).
 
+#[cfg(not(target_arch = "wasm32"))]
+mod background;
 mod buffer;
 mod compilations;
 mod compile;
@@ -38,6 +40,10 @@ mod units;
 mod upload;
 mod words;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use background::has_abandoned_threads;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use background::{Background, CompileAhead, abandon};
 pub use buffer::Buffer;
 pub(crate) use buffer::{Download, copy};
 #[cfg(not(target_arch = "wasm32"))]

@@ -375,6 +375,7 @@ impl Where {
     pub fn study(&self) -> Result<OwnedBackend, GpuError> {
         Ok(match self.backend {
             Some(Backend::Cpu) => OwnedBackend::Cpu,
+            Some(Backend::Gpu) if cfg!(target_os = "linux") => OwnedBackend::Gpu(Gpu::new()?.abandoning()),
             Some(Backend::Gpu) => OwnedBackend::Gpu(Gpu::new()?),
             None if cfg!(target_os = "linux") => OwnedBackend::Auto(OnDemand::new().abandoning()),
             None => OwnedBackend::Auto(OnDemand::new()),

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Bindings, Checks, Kernel, Variable};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::background::COMPILER_STACK;
 use crate::gpu::compilations::Compiling;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::compilations::in_background;
@@ -261,7 +263,7 @@ pub(crate) fn build_together<'a>(gpu: &Gpu, all: impl IntoIterator<Item = Kernel
     let _compiling = Compiling::begin();
     std::thread::scope(|scope| {
         let thread = |(recipe, build): KernelBuild<'a>| {
-            let begun = std::thread::Builder::new().stack_size(8 << 20);
+            let begun = std::thread::Builder::new().stack_size(COMPILER_STACK);
             begun.spawn_scoped(scope, move || in_background(|| drop(build(recipe, gpu))))
         };
         let threads: Vec<_> = missing.into_iter().map(thread).collect();

@@ -2,6 +2,7 @@
 
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, KernelBuild, Plan, Recipe, build_together};
 
+use super::cut::Cut;
 use super::dispatch::Part;
 use super::memory::{Memory, Run};
 use super::recipes::Recipes;
@@ -132,15 +133,15 @@ pub(in crate::pdes) fn settle<S: bytemuck::Pod, P: Payload>(
 }
 
 /// Compiles the kernels of [`windows`] together, and of [`start`] or of another begin.
-pub(in crate::pdes) fn compile<S: bytemuck::Pod, P: Payload>(
+pub(in crate::pdes) fn compile<'a>(
     gpu: &Gpu,
-    recipes: &Recipes,
-    memory: &Memory<S, P>,
-    begin: Option<&Recipe>,
+    recipes: &'a Recipes,
+    (cut, memory_rows): (&Cut, u32),
+    begin: impl IntoIterator<Item = &'a Recipe>,
 ) {
     let Recipes { settle, gather, digest, digest_memory, first, sort, window, look, relax, .. } = recipes;
-    let gather = memory.cut.gathered().then_some(gather);
-    let digest_memory = (memory.run.memory_rows > 0).then_some(digest_memory);
+    let gather = cut.gathered().then_some(gather);
+    let digest_memory = (memory_rows > 0).then_some(digest_memory);
     let small = [settle, digest].into_iter().chain(begin).chain(gather).chain(digest_memory);
     let small =
         small.chain(first.iter().flatten()).map(|recipe| -> KernelBuild<'_> { (recipe, Recipe::kernel) });

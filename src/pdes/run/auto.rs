@@ -8,12 +8,13 @@ use crate::gpu::tune::{Budget, Order, Score, Tuner};
 use crate::queue::{DefaultFor, QueueDesign};
 use crate::time::Ticks;
 
+use super::awaited::Awaited;
 use crate::pdes::contract::capacity::mean_for;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::check;
 use crate::pdes::device::strategy::{Strategy, USUAL, usual};
-use crate::pdes::{Capacity, Model, Options, Progress};
+use crate::pdes::{Capacity, Model, Options, Progress, Until};
 
 /// The design for many sent events per LP and window.
 const DENSE_QUEUE: QueueDesign = QueueDesign::default_for(DefaultFor::Dense);
@@ -160,6 +161,8 @@ pub(in crate::pdes) struct Auto {
     enough: u64,
     /// The number of pending events, if the model reports it.
     held: Option<u32>,
+    /// The strategy to change to once its kernels are compiled. Nothing is tried until then.
+    awaited: Option<Awaited>,
     /// The number of submissions to skip after a change, because the first ones are small.
     passing: u32,
 }
@@ -185,8 +188,19 @@ impl Auto {
             measured: Measured::default(),
             enough: lps.into(),
             held,
+            awaited: None,
             passing: 2,
         }
+    }
+
+    /// For a strategy in use that stands in for the first of the awaited ones.
+    pub(in crate::pdes) fn waiting(
+        (present, awaited): (Strategy, Awaited),
+        lps: u32,
+        held: Option<u32>,
+        cost: Duration,
+    ) -> Self {
+        Self { awaited: Some(awaited), ..Self::new(&[present], lps, held, cost) }
     }
 
     /// The strategy to change to as soon as nothing is in flight, if any. After the attempt call
@@ -202,6 +216,12 @@ impl Auto {
 
     /// Records the progress of the run, in which `present` is in use.
     pub(in crate::pdes) fn record(&mut self, present: Strategy, progress: Progress, now: Instant) {
+        if let Some(awaited) = &mut self.awaited {
+            if awaited.is_due(&progress, now) {
+                self.wanted = awaited.candidates.first().copied();
+            }
+            return;
+        }
         let last = self.last.replace((now, progress));
         let Some((then, before)) = last.filter(|_| self.wanted.is_none()) else { return };
         let took = now - then;
@@ -227,6 +247,8 @@ impl Auto {
 
     /// Decides after a complete measurement.
     fn decide(&mut self, present: Strategy) {
+        // The device may have had no room for an awaited one.
+        self.next.retain(|next| *next != present);
         let Measured { took, events, windows } = std::mem::take(&mut self.measured);
         let sparse = !is_wide(&present) && self.is_sparse(events, windows);
         if !is_wide(&present) {
@@ -267,8 +289,28 @@ impl Auto {
     /// Ends a change, which took this long, or which the device had no room for.
     pub(in crate::pdes) fn changed(&mut self, took: Duration) {
         self.cost = self.cost.max(took + 2 * MEASURED);
+        if let Some(awaited) = self.awaited.take() {
+            self.next = awaited.candidates[1..].to_vec();
+        }
         (self.wanted, self.passing) = (None, 2);
         self.pause();
+    }
+
+    /// A run to this end begins.
+    pub(in crate::pdes) fn begin(&mut self, until: Until) {
+        self.pause();
+        if let Some(awaited) = &mut self.awaited
+            && awaited.begin(until, Instant::now())
+        {
+            self.wanted = awaited.candidates.first().copied();
+        }
+    }
+
+    /// The run has ended.
+    pub(in crate::pdes) fn end(&mut self) {
+        if let Some(awaited) = &mut self.awaited {
+            awaited.end(Instant::now());
+        }
     }
 
     /// The run is interrupted: the time until the next progress does not count.

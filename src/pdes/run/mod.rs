@@ -1,6 +1,7 @@
 //! The runs that users start: simulations on the device and experiments, with their options.
 
 pub(super) mod auto;
+mod awaited;
 pub(super) mod kernels;
 pub(super) mod replicas;
 pub(super) mod simulation;

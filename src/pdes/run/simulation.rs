@@ -3,6 +3,8 @@
 //! resumes.
 
 #[cfg(not(target_arch = "wasm32"))]
+mod ahead;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod part;
 mod pending_progress;
 mod read;
@@ -156,6 +158,13 @@ impl<M: Model> Simulation<M> {
         if !group_size.is_power_of_two() || group_size > max {
             return Err(SimulationError::GroupSize { group_size, max });
         }
+        #[cfg(target_arch = "wasm32")]
+        let mut awaited = None;
+        #[cfg(not(target_arch = "wasm32"))]
+        let mut awaited = match (part, saved) {
+            (None, None) => ahead::begin(gpu, model, rows, options, group_size, &mut candidates),
+            _ => None,
+        };
         let mut before = None;
         loop {
             let begin = Instant::now();
@@ -167,12 +176,20 @@ impl<M: Model> Simulation<M> {
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
                     candidates.remove(0);
+                    awaited = None;
                     before = Some(error);
                 }
                 Ok(simulation) => {
                     let declared = Some(simulation.rebuild.declared);
-                    candidates.retain(|strategy| check::keeps(strategy.windows, model, declared).is_ok());
-                    let auto = Auto::new(&candidates, rows, model.events_held(), begin.elapsed());
+                    let keeps = |strategy: &Strategy| check::keeps(strategy.windows, model, declared).is_ok();
+                    candidates.retain(keeps);
+                    let (held, cost) = (model.events_held(), begin.elapsed());
+                    let auto = match awaited {
+                        Some(awaited) => {
+                            Auto::waiting((candidates[0], awaited.only(keeps)), rows, held, cost)
+                        }
+                        None => Auto::new(&candidates, rows, held, cost),
+                    };
                     return Ok(Self { auto, ..simulation });
                 }
                 // `Sync::Auto` tries a strategy that the user did not request.
@@ -235,7 +252,8 @@ impl<M: Model> Simulation<M> {
                 strategy,
                 state_bytes,
             )?;
-            plans::compile(gpu, &recipes, &memory, saved.is_none().then_some(&recipes.start));
+            let begin = saved.is_none().then_some(&recipes.start);
+            plans::compile(gpu, &recipes, (&memory.cut, model.memory_rows()), begin);
             match saved {
                 None => plans::start(gpu, &recipes, &memory).await?,
                 Some(saved) => room::put(gpu, &recipes, &memory, saved)?,
@@ -322,6 +340,7 @@ impl<M: Model> Simulation<M> {
         // Until the run reaches its end.
         *self.recorded.get_mut() = true;
         let ended = self.run_paced(until, watch).await;
+        self.auto.end();
         // Windows that an application records are not limited here.
         let freed = self.set_pause(u64::MAX);
         let ended = ended?;
@@ -375,7 +394,7 @@ impl<M: Model> Simulation<M> {
         let mut flying: VecDeque<(Download, Submission)> = VecDeque::new();
         let (mut last, mut before) = (Instant::now(), None::<Progress>);
         let mut stopped = false;
-        self.auto.pause();
+        self.auto.begin(until);
         loop {
             // Not while it repeats earlier runs.
             let halt = stopped && ends.len() == 1 && refused.is_none();
