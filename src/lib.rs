@@ -90,6 +90,7 @@ pub mod hybrid;
 pub mod matching;
 pub mod models;
 mod native;
+pub mod optimise;
 pub mod pdes;
 pub mod primitives;
 pub mod process;
