@@ -364,7 +364,7 @@ patience = { exponential = 3 }
 capacity = 6
 to = "out"
 "#,
-        &plan(80, 4000.0, 100.0),
+        &plan(40, 20_000.0, 200.0),
     );
     for (class, name) in ["a", "b"].into_iter().enumerate() {
         agrees(&report, ("desk", Some(name), Measure::Queue), waiting(class));
