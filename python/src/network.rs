@@ -189,7 +189,7 @@ impl Network {
         let json = serde_json::to_string(&self.0).map_err(Failure::from)?;
         optimised(py, goal, effort, backend, progress, |search, backend, watch| {
             let description = NetworkDescription::from_json(&json)?;
-            search.network(description, backend, watch)
+            Ok(search.network(description, backend, watch)?)
         })
     }
 

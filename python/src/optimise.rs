@@ -24,11 +24,7 @@ pub(crate) fn optimised(
     (budget, seed, level, times): Effort,
     backend: &str,
     progress: Option<Py<PyAny>>,
-    run: impl FnOnce(
-        &Search,
-        Backend<'_>,
-        &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Optimum, OptimiseError>
+    run: impl FnOnce(&Search, Backend<'_>, &mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<Optimum, Failure>
     + Send,
 ) -> PyResult<(String, Option<String>, bool)> {
     let work = |watch: &Watch| -> Result<(String, Option<String>), Failure> {

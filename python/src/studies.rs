@@ -223,7 +223,7 @@ impl Process {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(String, Option<String>, bool)> {
         optimised(py, goal, effort, backend, progress, |search, backend, watch| {
-            search.process(self.0.clone(), backend, watch)
+            Ok(search.process(self.0.clone(), backend, watch)?)
         })
     }
 }

@@ -73,8 +73,9 @@ impl System {
 
     pub(super) fn process(task: Task<'_>, mut model: ProcessModel) -> Result<Self, OptimiseError> {
         let ranges = task.ranges;
-        let count = ranges.iter().map(|range| range.places().end().abs_diff(*range.places().start()) + 1);
-        let count = count.fold(Some(1_u64), |all, count| all?.checked_mul(count));
+        let mut counts =
+            ranges.iter().map(|range| range.places().end().abs_diff(*range.places().start()) + 1);
+        let count = counts.try_fold(1_u64, |all, count| all.checked_mul(count));
         if count.is_none_or(|count| count > MOST_POINTS) {
             return Err(OptimiseError::invalid(format!(
                 "the ranges have more than {MOST_POINTS} combinations: choose shorter ones"
