@@ -90,6 +90,9 @@ pub mod hybrid;
 pub mod matching;
 pub mod models;
 mod native;
+// Browsers have no blocking runs.
+#[cfg(not(target_arch = "wasm32"))]
+pub mod optimise;
 pub mod pdes;
 pub mod primitives;
 pub mod process;

@@ -35,6 +35,7 @@ from ._errors import (
 from ._machine import Check, Diagnosis, PholdRun, doctor, phold
 from ._model import Model
 from ._network import Network
+from ._optimise import Optimum
 from ._pictures import Drawn, Picture
 from ._results import Estimate, NetworkResults, Results, RunResults, Selected
 from ._table import Categories, Table
@@ -66,6 +67,7 @@ __all__ = [
     "ModelError",
     "Network",
     "NetworkResults",
+    "Optimum",
     "PholdRun",
     "Picture",
     "ProcessModel",

@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 
 _Progress = Callable[[int, int], object] | None
 _Saves = tuple[str | PathLike[str] | None, str | PathLike[str] | None]
-_Best = tuple[str, bool, float] | None
+_Best = tuple[str, bool, float | None, int | None] | None
+_Goal = tuple[str, bool, list[str], list[str]]
+_Effort = tuple[int, int, float, tuple[float, float]]
+_Optimum = tuple[str, str | None, bool]
 _Numbers = NDArray[np.float64] | NDArray[np.int64]
 _Column = _Numbers | tuple[NDArray[np.int32], list[str]] | list[str | None]
 
@@ -59,13 +62,14 @@ class Network:
         warm_up: float,
         level: float,
         precision: float | None,
-        best: tuple[str, bool, float] | None,
+        best: _Best,
         backend: str,
         mapping: str,
         room: int,
         allow_unstable: bool,
         progress: _Progress,
     ) -> Runs: ...
+    def optimise(self, goal: _Goal, effort: _Effort, backend: str, progress: _Progress) -> _Optimum: ...
 
 class NetworkRun:
     @property
@@ -124,6 +128,7 @@ class Process:
         saves: _Saves,
         progress: _Progress,
     ) -> Runs: ...
+    def optimise(self, goal: _Goal, effort: _Effort, backend: str, progress: _Progress) -> _Optimum: ...
 
 class Model:
     @staticmethod
@@ -182,7 +187,7 @@ class Runs:
     def factors(self) -> list[str]: ...
     def levels(self) -> list[list[float]]: ...
     def stopped(self) -> list[str]: ...
-    def selected(self) -> tuple[int | None, list[int], list[int | None]] | None: ...
+    def selected(self) -> tuple[int | None, list[int], list[int | None], float | None] | None: ...
     def values(self, point: int, name: str) -> NDArray[Any]: ...
     def failures(self, point: int) -> list[tuple[int, str]]: ...
     def compare(

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
-from ._errors import Error, FileError, ModelError, UsageError
+from . import _core
+from ._errors import Error, EventhorizonWarning, FileError, ModelError, UsageError
+
+Backend = Literal["auto", "cpu", "gpu"]
 
 #: A value of a description, as in its TOML or JSON.
 Value = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
@@ -176,3 +180,21 @@ def toml(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     return toml(_number(value))
+
+
+def times(
+    description: _core.Network | _core.Process, until: float | None, warm_up: float | None, stacklevel: int
+) -> tuple[float, float]:
+    """The end of each replication, and the time at which statistics begin: a tenth of the run by default.
+    A warning is from the line of the caller of ``run``, this number of calls above."""
+    end = description.until if until is None else until
+    if end is None:
+        raise UsageError("the replications have no end: set `until` in the description or in the call")
+    if warm_up is not None:
+        return end, warm_up
+    written = description.warm_up
+    if written is not None and written >= end:
+        text = f"the warm-up of {written:g} is not before the end at {end:g}: statistics begin at {end / 10:g}"
+        warnings.warn(text, EventhorizonWarning, stacklevel=stacklevel)
+        written = None
+    return end, end / 10 if written is None else written

@@ -8,9 +8,8 @@ from os import PathLike, fspath
 from typing import Any
 
 from . import _core
-from ._description import Levels, Value, changes, check_counts, is_path, toml
+from ._description import Backend, Levels, Value, changes, check_counts, is_path, toml
 from ._errors import UsageError
-from ._network import Backend
 from ._progress import Progress, calls
 from ._results import RunResults
 
@@ -144,12 +143,12 @@ class Model:
         Points that are clearly worse get no more replications. The answer is right with probability
         ``level`` if the best is better than the others by ``difference``.
         """
-        best = (measure, smallest, difference)
+        best = (measure, smallest, difference, None)
         return self._run(best, parameters, replications, seed, until, None, level, backend, mapping, progress)
 
     def _run(
         self,
-        best: tuple[str, bool, float] | None,
+        best: tuple[str, bool, float | None, int | None] | None,
         parameters: Mapping[str, Levels] | None,
         replications: int | None,
         seed: int | None,

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
-import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from os import PathLike
 from typing import Any, Literal
 
 from . import _ciw, _core
-from ._description import Levels, Part, Value, Written, changes, check_counts, in_file, is_path, read
-from ._errors import Error, EventhorizonWarning, UsageError
+from ._description import (
+    Backend,
+    Levels,
+    Part,
+    Value,
+    Written,
+    changes,
+    check_counts,
+    in_file,
+    is_path,
+    read,
+    times,
+)
+from ._errors import Error, UsageError
+from ._optimise import Searched
 from ._pictures import Picture
 from ._progress import Progress, calls
 from ._results import NetworkResults, RunResults
 from ._table import Table
 from .distributions import Distribution
-
-Backend = Literal["auto", "cpu", "gpu"]
 
 #: Where customers go: a name; a list of links such as ``{"node": "x-ray", "probability": 0.3}``;
 #: ``{"in_turn": [...]}`` or ``{"shortest": [...]}``.
@@ -28,7 +39,7 @@ Route = str | Mapping[str, Value] | Sequence[str | Mapping[str, Value]]
 MOST_ROOM = 65_536
 
 
-class Network:
+class Network(Searched):
     """A queueing network: sources, stations and routes by name.
 
     Built by calls::
@@ -147,6 +158,9 @@ class Network:
             if self._text is not None:
                 return _core.Network.from_toml(self._text)
             return Written(self._keys).load(_core.Network.from_json)
+
+    def _searched(self) -> tuple[_core.Network, AbstractContextManager[Any]]:
+        return self._native(), in_file(self._path)
 
     def _node(self, kind: str, name: str, keys: Mapping[str, Any]) -> Network:
         if self._text is not None:
@@ -390,6 +404,7 @@ class Network:
         best: str | None = None,
         smallest: bool = False,
         difference: float | None = None,
+        budget: int | None = None,
         replications: int | None = None,
         seed: int = 1,
         until: float | None = None,
@@ -413,6 +428,8 @@ class Network:
         :param best: find the point with the largest mean of this measure, such as ``"wait(desk)"``, with
             ``smallest`` the smallest; see ``results.selected``. The answer is right with probability
             ``level`` if the best is better than the others by ``difference``.
+        :param budget: instead of ``difference``: the replications of all points together, most for those that are
+            close to the best, without a guarantee.
         :param replications: their number for each point, 64 by default; with ``precision`` or ``best`` the
             upper bound.
 
@@ -420,9 +437,9 @@ class Network:
 
         :raises ModelError: the description, or a path, is wrong.
         """
-        check_counts(replications=replications, seed=seed, room=room)
-        if (best is None) != (difference is None):
-            raise UsageError("`best` and `difference` belong together: give both, or none of them")
+        check_counts(replications=replications, seed=seed, room=room, budget=budget)
+        if (best is None) != (difference is None and budget is None):
+            raise UsageError("`best` belongs to `difference` or `budget`: give it with one of them, or none of them")
         if best is not None and precision is not None:
             raise UsageError("a run ends by `precision` or by `best`: leave one of them out")
         core = self._native()
@@ -437,7 +454,7 @@ class Network:
                 warm_up=begin,
                 level=level,
                 precision=precision,
-                best=None if best is None or difference is None else (best, smallest, difference),
+                best=None if best is None else (best, smallest, difference, budget),
                 backend=backend,
                 mapping=mapping,
                 room=room,
@@ -459,21 +476,3 @@ class Network:
 
     def __repr__(self) -> str:
         return f"<Network {self.name!r} of {', '.join(self.nodes)}>"
-
-
-def times(
-    description: _core.Network | _core.Process, until: float | None, warm_up: float | None, stacklevel: int
-) -> tuple[float, float]:
-    """The end of each replication, and the time at which statistics begin: a tenth of the run by default.
-    A warning is from the line of the caller of ``run``, this number of calls above."""
-    end = description.until if until is None else until
-    if end is None:
-        raise UsageError("the replications have no end: set `until` in the description or in the call")
-    if warm_up is not None:
-        return end, warm_up
-    written = description.warm_up
-    if written is not None and written >= end:
-        text = f"the warm-up of {written:g} is not before the end at {end:g}: statistics begin at {end / 10:g}"
-        warnings.warn(text, EventhorizonWarning, stacklevel=stacklevel)
-        written = None
-    return end, end / 10 if written is None else written

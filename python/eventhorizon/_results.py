@@ -346,6 +346,8 @@ class Selected:
     """Points that may be the best."""
     ended_after: list[int | None]
     """By point: the replications after which it was out of the selection, if it was."""
+    probability: float | None = None
+    """With a budget: an estimate of the probability that no other point is better."""
 
 
 class RunResults(Results):

@@ -30,6 +30,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from os import PathLike, fspath
 from typing import Any, Literal, TypeVar
 
@@ -37,9 +38,9 @@ import numpy as np
 
 from . import _core
 from ._compile import Compiled, maker
-from ._description import Levels, Part, Value, Written, changes, check_counts, is_path, read
+from ._description import Backend, Levels, Part, Value, Written, changes, check_counts, is_path, read, times
 from ._errors import UsageError
-from ._network import Backend, times
+from ._optimise import Searched
 from ._pictures import Drawn, escape, outline
 from ._progress import Progress, calls
 from ._results import RunResults
@@ -97,7 +98,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 MOST_ENTITIES = 65_534
 
 
-class ProcessModel:
+class ProcessModel(Searched):
     """A process model, built by calls or read. It can be pickled: a model of a file is read again."""
 
     def __init__(
@@ -156,6 +157,9 @@ class ProcessModel:
         model._source, model._keys = None, dict(description)
         model._native()
         return model
+
+    def _searched(self) -> tuple[_core.Process, AbstractContextManager[Any]]:
+        return self._native(), (self._written() or Written({})).explained()
 
     def _written(self) -> Written | None:
         return Written(self._keys) if self._source is None else None
@@ -412,8 +416,9 @@ class ProcessModel:
     def select(
         self,
         measure: str,
-        difference: float,
+        difference: float | None = None,
         *,
+        budget: int | None = None,
         smallest: bool = False,
         parameters: Mapping[str, Levels] | None = None,
         replications: int | None = None,
@@ -430,8 +435,11 @@ class ProcessModel:
         """Find the point with the largest (or smallest) mean of a measure; see ``results.selected``.
 
         Points that are clearly worse get no more replications. The answer is right with probability
-        ``level`` if the best is better than the others by ``difference``.
+        ``level`` if the best is better than the others by ``difference``. With a ``budget`` instead, this number
+        of replications is spent, most on points that are close to the best; the answer has no guarantee, but
+        ``results.selected.probability`` estimates how likely it is right.
         """
+        check_counts(budget=budget)
         return self._run(
             parameters,
             (until, warm_up),
@@ -439,7 +447,7 @@ class ProcessModel:
             replications=replications,
             seed=seed,
             precision=None,
-            best=(measure, smallest, difference),
+            best=(measure, smallest, difference, budget),
             level=level,
             backend=backend,
             mapping=mapping,

@@ -6,6 +6,7 @@ use eventhorizon::facility::FacilityError;
 use eventhorizon::gpu::GpuError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::models::PholdError;
+use eventhorizon::optimise::OptimiseError;
 use eventhorizon::pdes::{CheckpointError, SimulationError};
 use eventhorizon::process::ProcessError;
 use eventhorizon::search::SearchError;
@@ -46,6 +47,7 @@ failures!(
     FacilityError,
     GpuError,
     MatchingError,
+    OptimiseError,
     PholdError,
     ProcessError,
     SearchError,

@@ -9,6 +9,7 @@ mod errors;
 mod machine;
 mod matching;
 mod network;
+mod optimise;
 mod runs;
 mod saves;
 mod search;

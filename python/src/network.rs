@@ -12,9 +12,10 @@ use pyo3::prelude::*;
 
 use crate::device;
 use crate::errors::{Failure, OrRaise as _};
+use crate::optimise::{Effort, Goal, optimised};
 use crate::runs::{Described, Found, Runs};
 use crate::saves::Saves;
-use crate::studies::{Best, MOST_OF_BEST, selection};
+use crate::studies::{Best, MOST_OF_BEST, Way, way};
 use crate::watch::{Watch, watched};
 
 /// Runs that determine a warm-up.
@@ -140,10 +141,10 @@ impl Network {
                 .options(options)
                 .watch(|runs: usize, events: u64| watch.flow(runs as u64, events));
             let results = match &best {
-                Some(best) => {
-                    let most = replications.unwrap_or(MOST_OF_BEST);
-                    run.select(&selection(best, level, most), &best.0)?
-                }
+                Some(best) => match way(best, level, replications.unwrap_or(MOST_OF_BEST))? {
+                    Way::Guaranteed(selection) => run.select(&selection, &best.0)?,
+                    Way::Budget(allocation) => run.allocate(&allocation, &best.0)?,
+                },
                 None => run.run()?,
             };
             let resolution = points.facilities()[0].resolution();
@@ -160,6 +161,7 @@ impl Network {
                 observations: results.observations,
                 decisions: results.decisions,
                 selected: results.selected,
+                allocated: results.allocated,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
                 adapter: (results.engine == "gpu").then_some(results.adapter),
@@ -172,6 +174,23 @@ impl Network {
         };
         let ((found, described), interrupted) = watched(py, progress, run)?;
         Ok(Runs::new(found, described, interrupted))
+    }
+
+    /// Searches for the best numbers: see [`optimised`].
+    #[pyo3(signature = (goal, effort, backend, progress))]
+    fn optimise(
+        &self,
+        py: Python<'_>,
+        goal: Goal,
+        effort: Effort,
+        backend: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Option<String>, bool)> {
+        let json = serde_json::to_string(&self.0).map_err(Failure::from)?;
+        optimised(py, goal, effort, backend, progress, |search, backend, watch| {
+            let description = NetworkDescription::from_json(&json)?;
+            Ok(search.network(description, backend, watch)?)
+        })
     }
 
     #[pyo3(signature = (*, replications, seed, until, warm_up, level, precision, backend, mapping, room, quantiles, allow_unstable, batches, saves, progress))]

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use eventhorizon::statistics::{Decision, Design, Observations, Report, Selected, Values, compare};
+use eventhorizon::statistics::{
+    Allocated, Decision, Design, Observations, Report, Selected, Values, compare,
+};
 use numpy::ndarray::ArrayView1;
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
@@ -17,6 +19,7 @@ pub(crate) struct Runs {
     observations: Vec<Observations>,
     decisions: Vec<Decision>,
     selected: Option<Selected>,
+    allocated: Option<Allocated>,
     #[pyo3(get)]
     model: String,
     #[pyo3(get)]
@@ -56,6 +59,7 @@ pub(crate) struct Found {
     pub(crate) observations: Vec<Observations>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) selected: Option<Selected>,
+    pub(crate) allocated: Option<Allocated>,
     pub(crate) fingerprint: u64,
     pub(crate) mapping: String,
     /// The adapter, if a device made replications.
@@ -84,6 +88,7 @@ impl Runs {
             observations,
             decisions,
             selected,
+            allocated,
             fingerprint,
             mapping,
             adapter,
@@ -99,6 +104,7 @@ impl Runs {
             observations,
             decisions,
             selected,
+            allocated,
             model,
             unit,
             engine,
@@ -180,11 +186,18 @@ impl Runs {
         self.decisions.iter().map(|decision| decision.name()).collect()
     }
 
-    /// Of a selection: the best point, those that are left, and after how many runs others ended.
+    /// Of a selection: the best point, those that are left, after how many runs others ended, and
+    /// with a budget the estimated probability.
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
-    fn selected(&self) -> Option<(Option<usize>, Vec<usize>, Vec<Option<u64>>)> {
-        let found = self.selected.as_ref()?;
-        Some((found.best, found.survivors.clone(), found.eliminated.clone()))
+    fn selected(&self) -> Option<(Option<usize>, Vec<usize>, Vec<Option<u64>>, Option<f64>)> {
+        let points = self.design.len();
+        match (&self.selected, &self.allocated) {
+            (Some(found), _) => Some((found.best, found.survivors.clone(), found.eliminated.clone(), None)),
+            (None, Some(found)) => {
+                Some((Some(found.best), (0..points).collect(), vec![None; points], Some(found.probability)))
+            }
+            (None, None) => None,
+        }
     }
 
     /// The values of a measure at a point, by replication: a view of the memory of these results

@@ -6,24 +6,42 @@ use eventhorizon::description::{Description, RunProgress};
 use eventhorizon::gpu::Source;
 use eventhorizon::pdes::{EngineOptions, Mapping};
 use eventhorizon::process::{CompiledProcess, ProcessModel, SavedStudy, Study, draw_timeline};
-use eventhorizon::statistics::{Selection, Stopping};
+use eventhorizon::statistics::{Allocation, Selection, Stopping};
 use pyo3::prelude::*;
 
 use crate::device;
 use crate::errors::Failure;
+use crate::optimise::{Effort, Goal, optimised};
 use crate::runs::{Described, Found, Runs};
 use crate::saves::Saves;
 use crate::watch::{Watch, watched};
 
-/// The goal of a selection: measure, whether its smallest mean is looked for, the smallest
-/// difference that matters.
-pub(crate) type Best = (String, bool, f64);
+/// The goal of a selection: measure, whether its smallest mean is looked for, and the smallest
+/// difference that matters, or a budget of replications.
+pub(crate) type Best = (String, bool, Option<f64>, Option<u64>);
 
 /// The upper bound of replications of a selection.
 pub(crate) const MOST_OF_BEST: u32 = 1024;
 
-pub(crate) fn selection((_, smallest, difference): &Best, level: f64, most: u32) -> Selection {
-    Selection { smallest: *smallest, replications: Some(most.into()), ..Selection::new(*difference, level) }
+/// How the best point is selected.
+pub(crate) enum Way {
+    Guaranteed(Selection),
+    Budget(Allocation),
+}
+
+/// The way of a goal. `most` bounds the replications of a point.
+pub(crate) fn way(best: &Best, level: f64, most: u32) -> Result<Way, Failure> {
+    match *best {
+        (_, smallest, Some(difference), None) => Ok(Way::Guaranteed(Selection {
+            smallest,
+            replications: Some(most.into()),
+            ..Selection::new(difference, level)
+        })),
+        (_, smallest, None, Some(budget)) => {
+            Ok(Way::Budget(Allocation { smallest, ..Allocation::new(budget) }))
+        }
+        _ => Err(Failure::usage("a selection has either a `difference` or a `budget`")),
+    }
 }
 
 /// A process model.
@@ -159,10 +177,10 @@ impl Process {
                 .save(saves.place())
                 .watch(|runs: usize, events: u64| watch.flow(runs as u64, events));
             let results = match &best {
-                Some(best) => {
-                    let most = replications.unwrap_or(MOST_OF_BEST);
-                    run.select(&selection(best, level, most), &best.0)?
-                }
+                Some(best) => match way(best, level, replications.unwrap_or(MOST_OF_BEST))? {
+                    Way::Guaranteed(selection) => run.select(&selection, &best.0)?,
+                    Way::Budget(allocation) => run.allocate(&allocation, &best.0)?,
+                },
                 None => run.run()?,
             };
             let model = compiled.model();
@@ -181,6 +199,7 @@ impl Process {
                 observations: results.observations,
                 decisions: results.decisions,
                 selected: results.selected,
+                allocated: results.allocated,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
                 adapter: results.adapter,
@@ -191,6 +210,21 @@ impl Process {
         };
         let ((found, described), interrupted) = watched(py, progress, run)?;
         Ok(Runs::new(found, described, interrupted))
+    }
+
+    /// Searches for the best numbers: see [`optimised`].
+    #[pyo3(signature = (goal, effort, backend, progress))]
+    fn optimise(
+        &self,
+        py: Python<'_>,
+        goal: Goal,
+        effort: Effort,
+        backend: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Option<String>, bool)> {
+        optimised(py, goal, effort, backend, progress, |search, backend, watch| {
+            Ok(search.process(self.0.clone(), backend, watch)?)
+        })
     }
 }
 
@@ -302,7 +336,12 @@ impl Model {
                 }
                 (None, Some(best)) => {
                     let most = replications.or(model.replications()).unwrap_or(MOST_OF_BEST);
-                    run.best(selection(best, level, most), &best.0)
+                    match way(best, level, most)? {
+                        Way::Guaranteed(selection) => run.best(selection, &best.0),
+                        Way::Budget(_) => {
+                            return Err(Failure::usage("a `budget` is for networks and process models"));
+                        }
+                    }
                 }
                 (None, None) => run,
             };
@@ -322,6 +361,7 @@ impl Model {
                 observations: results.observations,
                 decisions: results.decisions,
                 selected: results.selected,
+                allocated: None,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
                 adapter: place.backend().gpu().map(|gpu| gpu.info().name.clone()),

@@ -175,10 +175,45 @@ def test_points_of_a_network_have_common_random_numbers() -> None:
         {"station.desk.servers": [2, 3]}, best="wait(desk)", smallest=True, difference=0.1, backend="cpu"
     )
     assert chosen.selected is not None and chosen.selected.best == 1
-    with pytest.raises(eh.UsageError, match="belong together"):
+    with pytest.raises(eh.UsageError, match="`difference` or `budget`"):
         mm2.experiment({"station.desk.servers": [2, 3]}, best="wait(desk)")
+    spent = mm2.experiment({"station.desk.servers": [2, 3]}, best="wait(desk)", smallest=True, budget=60, backend="cpu")
+    assert spent.selected is not None and spent.selected.best == 1 and spent.selected.probability is not None
+    assert spent.selected.probability > 0.9
     with pytest.raises(eh.ModelError, match="Did you mean"):
         mm2.experiment({"station.desc.servers": [2, 3]})
+
+
+def test_a_search_finds_the_cheapest_numbers_that_keep_a_bound() -> None:
+    # Erlang A: the fewest agents with which at most 4 % of the callers hang up.
+    def hung_up(agents: int) -> float:
+        weights = [1.0]
+        for callers in range(1, 200):
+            weights.append(weights[-1] * 10 / (min(callers, agents) + 0.5 * max(callers - agents, 0)))
+        waiting = sum(weight * max(callers - agents, 0) for callers, weight in enumerate(weights)) / sum(weights)
+        return 0.5 * waiting / 10
+
+    fewest = next(agents for agents in range(1, 20) if hung_up(agents) <= 0.04)
+    calls = eh.Network("calls", until=600, warm_up=50)
+    calls.source("calls", eh.exponential(0.1), to="desk").sink("out")
+    calls.station("desk", eh.exponential(1), patience=eh.exponential(2), servers=10, to="out")
+    found = calls.optimise(
+        {"station.desk.servers": (1, 20)}, minimise="station.desk.servers", subject_to="reneged(desk) <= 0.04", backend="cpu"
+    )
+    assert found.values == {"station.desk.servers": fewest} and found.objective.mean == fewest
+    assert found.is_feasible and found.bounds[0].mean <= 0 and found.replications <= 2000
+    assert list(found.visited.columns)[:3] == ["station.desk.servers", "replications", "objective"]
+    # Real numbers in steps: the mean service with which an agent and the wait cost least, at one end.
+    short = calls.optimise({"station.desk.service.exponential": (0.5, 0.9, 0.2)}, minimise="number(desk)", budget=120, backend="cpu")
+    assert short.values == {"station.desk.service.exponential": 0.5} and set(short.visited.columns) >= {"objective"}
+    for wrong, words in [
+        ({"ranges": {"station.desk.servers": (1, 2.5)}, "minimise": "1"}, "no step"),
+        ({"ranges": {"station.desk.servers": (3, 1)}, "minimise": "1"}, "FIRST..LAST"),
+        ({"ranges": {"station.desk.servers": (1, 3)}}, "`minimise` and `maximise`"),
+        ({"ranges": {"station.desk.servers": (1, 3)}, "minimise": "weight(desk)"}, "is no measure"),
+    ]:
+        with pytest.raises(eh.UsageError, match=words):
+            calls.optimise(**wrong)  # type: ignore[arg-type]
 
 
 def test_networks_that_need_process_models_run_as_such() -> None:

@@ -87,6 +87,12 @@ def test_a_selection_names_the_best_point() -> None:
         "doctor_wait", 5, smallest=True, parameters={"doctors": [2, 5]}, until=1000, warm_up=100, backend="cpu"
     )
     assert results.selected is not None and results.selected.best == 1
+    with pytest.raises(eh.UsageError, match="either a `difference` or a `budget`"):
+        emergency().select("doctor_wait", smallest=True)
+    found = emergency().optimise(
+        {"doctors": range(3, 7)}, maximise="0 - 20 * doctors - doctor_wait", until=1000, warm_up=100, budget=150, backend="cpu"
+    )
+    assert 3 <= found.values["doctors"] <= 5 and found.objective.mean < -60 and found.bounds == []
 
 
 def test_a_precision_is_reached() -> None:

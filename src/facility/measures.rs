@@ -96,6 +96,25 @@ impl Measure {
         MEASURES.iter().map(|row| row.measure)
     }
 
+    /// The unit of its values, where `time` is the network's; none for shares.
+    pub fn unit(self, time: &str) -> Option<String> {
+        match self {
+            Self::Throughput => Some(format!("customers per {time}")),
+            Self::Wait | Self::WaitDeviation | Self::WaitQuantile(_) => Some(time.to_owned()),
+            Self::Sojourn | Self::SojournDeviation | Self::SojournQuantile(_) => Some(time.to_owned()),
+            Self::Number | Self::Travelling | Self::Queue | Self::NumberQuantile(_) | Self::NumberMax => {
+                Some("customers".to_owned())
+            }
+            Self::Tasks => Some("tasks".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// The measure with this name in tables.
+    pub fn named(name: &str) -> Option<Self> {
+        MEASURES.iter().find(|row| row.name == name).map(|row| row.measure)
+    }
+
     /// Whether it is a share of times, from a histogram.
     pub(super) fn is_share(self) -> bool {
         matches!(self, Self::WaitShare | Self::SojournShare)

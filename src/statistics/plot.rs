@@ -1,20 +1,29 @@
 //! Plots of a column as SVG text: its distribution over the replications with the mean and its
-//! confidence interval, means against a factor of the design, and the convergence of an interval.
+//! confidence interval, means and box plots against a factor of the design, and the convergence of
+//! an interval. Legends are above the data.
+
+mod factor;
 
 use super::error::Result;
 use super::report::with_error;
 use super::summary::{check_level, interval};
-use super::{AnalysisError, Design, Observations, Profile, ProfileRow, Summary, Value};
-use crate::text::quoted;
-use plotters::element::{DashedPathElement, ErrorBar};
+use super::{AnalysisError, Observations, Profile, ProfileRow, Summary};
+use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+pub(crate) use factor::draw_curves;
+pub use factor::{Look, boxes, response};
 
 const SIZE: (u32, u32) = (800, 450);
 const BARS: RGBColor = RGBColor(158, 188, 218);
 const MEAN: RGBColor = RGBColor(33, 56, 99);
 const THEORY: RGBColor = RGBColor(201, 79, 24);
+/// The bands of profiles with 90 and 50 % of the averages.
+const BAND_90: RGBColor = RGBColor(212, 217, 227);
+const BAND_50: RGBColor = RGBColor(166, 176, 197);
 const MOST_BARS: usize = 80;
 /// Most rows of a Gantt chart, and most kinds in its legend.
 pub(crate) const MOST_ROWS: u32 = 200;
@@ -86,8 +95,6 @@ fn draw(
     histogram: &Histogram,
     theory: Option<f64>,
 ) -> std::result::Result<(), DrawingAreaErrorKind<std::io::Error>> {
-    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-    root.fill(&WHITE)?;
     let end = histogram.first + histogram.width * histogram.counts.len() as f64;
     let low = theory.map_or(histogram.first, |theory| histogram.first.min(theory));
     let high = theory.map_or(end, |theory| end.max(theory));
@@ -108,8 +115,10 @@ fn draw(
         None => with_error(mean, None),
     };
     let caption = format!("{}: {interval}, n = {}", summary.name, summary.observations);
+    let mut legend = vec![("mean and interval", Mark::Line(MEAN))];
+    legend.extend(theory.map(|_| ("theory", Mark::Dashes(THEORY))));
+    let root = begin(svg, SIZE, &caption, &legend)?;
     let mut chart = ChartBuilder::on(&root)
-        .caption(caption, ("sans-serif", 20))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(70)
@@ -130,161 +139,77 @@ fn draw(
         chart.draw_series([Rectangle::new(band, MEAN.mix(0.25).filled())])?;
     }
     let line = |at: f64| [(at, 0), (at, top)];
-    chart
-        .draw_series([PathElement::new(line(mean), MEAN.stroke_width(2))])?
-        .label("mean and interval")
-        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], MEAN.stroke_width(2)));
+    chart.draw_series([PathElement::new(line(mean), MEAN.stroke_width(2))])?;
     if let Some(theory) = theory {
-        chart
-            .draw_series([DashedPathElement::new(line(theory), 8, 6, THEORY.stroke_width(2))])?
-            .label("theory")
-            .legend(|(x, y)| DashedPathElement::new([(x, y), (x + 18, y)], 5, 3, THEORY.stroke_width(2)));
+        chart.draw_series([DashedPathElement::new(line(theory), 8, 6, THEORY.stroke_width(2))])?;
     }
-    let place = SeriesLabelPosition::UpperRight;
-    chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;
     root.present()
 }
 
-/// The colours of curves (Okabe and Ito, distinguishable with colour blindness).
-pub(crate) const CURVES: [RGBColor; 7] = [
+/// The colours of curves, after Okabe and Ito (distinguishable with colour blindness). Pages of the
+/// program have the same.
+pub(crate) const CURVES: [RGBColor; LINES] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
+    RGBColor(184, 134, 11),
     RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 0, 0),
+    RGBColor(123, 79, 163),
+    RGBColor(107, 114, 128),
 ];
 
-pub(crate) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(crate) type Drawn<T = ()> = std::result::Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
-/// Draws the mean of a column against a factor of the design, with intervals at `level`: a curve
-/// for each combination of the other factors' levels.
-///
-/// `observations` are those of the design's points, in their order. Points without a valid
-/// replication are omitted.
-///
-/// # Errors
-/// [`AnalysisError::Points`], [`AnalysisError::NoFactor`], [`AnalysisError::NoColumn`],
-/// [`AnalysisError::Level`]; [`AnalysisError::NoObservations`] if no point has any.
-pub fn response(
-    design: &Design,
-    observations: &[Observations],
-    factor: &str,
-    name: &str,
-    level: f64,
-) -> Result<String> {
-    if observations.len() != design.len() {
-        return Err(AnalysisError::Points { points: design.len(), given: observations.len() });
-    }
-    let place = design.factors().iter().position(|known| known == factor);
-    let place = place.ok_or_else(|| AnalysisError::NoFactor {
-        factor: quoted(factor),
-        known: design.factors().join(", "),
-    })?;
-    // By the levels of the other factors: (level, mean, half width). Lists suffice: levels cannot
-    // be keys, and there are few.
-    let mut curves: Vec<(String, Vec<[f64; 3]>)> = Vec::new();
-    // Levels that are names stand side by side.
-    let mut names: Vec<String> = Vec::new();
-    let (mut failed, mut replications) = (0, 0);
-    for (point, observed) in observations.iter().enumerate() {
-        let summary = observed.summary(name, level)?;
-        failed += summary.failed;
-        replications += summary.replications;
-        let Some(mean) = summary.mean else { continue };
-        let others = design.factors().iter().zip(design.levels(point)).enumerate();
-        let others = others.filter(|(number, _)| *number != place);
-        let label = others.map(|(_, (name, level))| format!("{name}={level}")).collect::<Vec<_>>().join(" ");
-        let half = summary.interval.map_or(0.0, |interval| interval.half_width);
-        let at = match design.levels(point)[place] {
-            Value::Name(level) => {
-                let level = Value::Name(level).to_string();
-                let known = names.iter().position(|known| *known == level);
-                #[expect(clippy::cast_precision_loss, reason = "a few names")]
-                let at = known.unwrap_or(names.len()) as f64;
-                names.extend(known.is_none().then_some(level));
-                at
-            }
-            number => number.as_f64(),
-        };
-        let value = [at, mean, half];
-        match curves.iter_mut().find(|(known, _)| *known == label) {
-            Some((_, values)) => values.push(value),
-            None => curves.push((label, vec![value])),
+/// The sample of a name in a legend.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Mark {
+    Line(RGBColor),
+    Dashes(RGBColor),
+    Area(RGBColor),
+}
+
+/// Begins a picture of a size: a caption, below it the legend, for which the picture is higher, and
+/// the area for the chart.
+pub(crate) fn begin<'s>(
+    svg: &'s mut String,
+    (width, height): (u32, u32),
+    caption: &str,
+    legend: &[(&str, Mark)],
+) -> Drawn<DrawingArea<SVGBackend<'s>, Shift>> {
+    const ROW: u32 = 20;
+    const EDGE: u32 = 24;
+    let (mut row, mut left) = (0, EDGE);
+    let mut places = Vec::new();
+    for (name, _) in legend {
+        // A letter is about seven pixels wide.
+        let wide = 48 + 7 * u32::try_from(name.chars().count()).unwrap_or(0).min(width);
+        if left > EDGE && left + wide > width {
+            (row, left) = (row + 1, EDGE);
         }
+        places.push((left, row));
+        left += wide;
     }
-    if curves.is_empty() {
-        return Err(AnalysisError::NoObservations { name: name.into(), failed, replications });
-    }
-    for (_, values) in &mut curves {
-        values.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    }
-    let mut svg = String::new();
-    draw_curves(&mut svg, &curves, &names, [factor, name], level)
-        .map_err(|error| AnalysisError::Plot { name: name.into(), message: error.to_string() })?;
-    Ok(svg)
-}
-
-/// The smallest range that holds all values, with a margin.
-fn range(values: impl Iterator<Item = f64> + Clone) -> std::ops::Range<f64> {
-    let low = values.clone().fold(f64::INFINITY, f64::min);
-    let high = values.fold(f64::NEG_INFINITY, f64::max);
-    let margin = match high > low {
-        true => (high - low) * 0.05,
-        false => (low.abs() * 0.1).max(f64::MIN_POSITIVE.sqrt()),
-    };
-    low - margin..high + margin
-}
-
-/// Draws curves through means with intervals: (place, mean, half width) of each point. Places 0, 1
-/// and so on have names, if there are any.
-pub(crate) fn draw_curves(
-    svg: &mut String,
-    curves: &[(String, Vec<[f64; 3]>)],
-    names: &[String],
-    [factor, name]: [&str; 2],
-    level: f64,
-) -> Drawn {
-    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    let rows = if legend.is_empty() { 0 } else { ROW * (row + 1) };
+    let root = SVGBackend::with_string(svg, (width, height + rows)).into_drawing_area();
     root.fill(&WHITE)?;
-    let values = curves.iter().flat_map(|(_, values)| values);
-    let across = range(values.clone().map(|value| value[0]));
-    let up = range(values.flat_map(|&[_, mean, half]| [mean - half, mean + half]));
-    let mut chart = ChartBuilder::on(&root)
-        .caption(format!("{name} against {factor} ({} % intervals)", level * 100.0), ("sans-serif", 20))
-        .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(70)
-        .build_cartesian_2d(across, up)?;
-    let place_of = |at: &f64| {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
-        let name = names.get(at.round() as usize).filter(|_| (at - at.round()).abs() < 1e-6 && *at > -0.5);
-        name.cloned().unwrap_or_default()
-    };
-    let mut mesh = chart.configure_mesh();
-    mesh.light_line_style(TRANSPARENT).x_desc(factor).y_desc(name);
-    if !names.is_empty() {
-        mesh.x_label_formatter(&place_of);
-    }
-    mesh.draw()?;
-    for ((label, values), colour) in curves.iter().zip(CURVES.into_iter().cycle()) {
-        let means = values.iter().map(|&[at, mean, _]| (at, mean));
-        let drawn = chart.draw_series(LineSeries::new(means, colour.stroke_width(2)))?;
-        if curves.len() > 1 {
-            drawn
-                .label(label)
-                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
+    let (keys, chart) = root.titled(caption, ("sans-serif", 20))?.split_vertically(rows);
+    for ((name, mark), (left, row)) in legend.iter().zip(places) {
+        let (x, y) = (left.cast_signed(), (ROW * row + ROW / 2).cast_signed());
+        let line = [(x, y), (x + 22, y)];
+        match mark {
+            Mark::Line(colour) => keys.draw(&PathElement::new(line, colour.stroke_width(3)))?,
+            Mark::Dashes(colour) => {
+                keys.draw(&DashedPathElement::new(line, 5, 3, colour.stroke_width(2)))?;
+            }
+            Mark::Area(colour) => {
+                keys.draw(&Rectangle::new([(x, y - 6), (x + 22, y + 6)], colour.filled()))?;
+            }
         }
-        chart.draw_series(values.iter().map(|&[at, mean, half]| {
-            ErrorBar::new_vertical(at, mean - half, mean, mean + half, colour.filled(), 8)
-        }))?;
+        let style = ("sans-serif", 14).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
+        keys.draw(&Text::new((*name).to_owned(), (x + 28, y), style))?;
     }
-    if curves.len() > 1 {
-        let place = SeriesLabelPosition::UpperLeft;
-        chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;
-    }
-    root.present()
+    Ok(chart)
 }
 
 /// Draws the half width of a column's interval at `level` against the number of observations, in
@@ -349,14 +274,15 @@ fn draw_convergence(
     level: f64,
     wanted: Option<f64>,
 ) -> Drawn {
-    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-    root.fill(&WHITE)?;
     let halves = curve.iter().map(|(_, half)| *half).chain(wanted);
     let low = halves.clone().fold(f64::INFINITY, f64::min) / 1.5;
     let high = halves.fold(0.0, f64::max) * 1.5;
     let (first, last) = (curve[0].0, (observations as f64).max(curve[0].0 + 1.0));
+    let mut legend = vec![("half width", Mark::Line(MEAN))];
+    legend.extend(wanted.map(|_| ("wanted", Mark::Dashes(THEORY))));
+    let caption = format!("{name}: half width of the {} % interval", level * 100.0);
+    let root = begin(svg, SIZE, &caption, &legend)?;
     let mut chart = ChartBuilder::on(&root)
-        .caption(format!("{name}: half width of the {} % interval", level * 100.0), ("sans-serif", 20))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(80)
@@ -370,19 +296,11 @@ fn draw_convergence(
         .x_label_formatter(&number)
         .y_label_formatter(&number)
         .draw()?;
-    chart
-        .draw_series(LineSeries::new(curve.iter().copied(), MEAN.stroke_width(2)))?
-        .label("half width")
-        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], MEAN.stroke_width(2)));
+    chart.draw_series(LineSeries::new(curve.iter().copied(), MEAN.stroke_width(2)))?;
     if let Some(wanted) = wanted {
         let line = [(first, wanted), (last, wanted)];
-        chart
-            .draw_series([DashedPathElement::new(line, 8, 6, THEORY.stroke_width(2))])?
-            .label("wanted")
-            .legend(|(x, y)| DashedPathElement::new([(x, y), (x + 18, y)], 5, 3, THEORY.stroke_width(2)));
+        chart.draw_series([DashedPathElement::new(line, 8, 6, THEORY.stroke_width(2))])?;
     }
-    let place = SeriesLabelPosition::UpperRight;
-    chart.configure_series_labels().position(place).background_style(WHITE.mix(0.8)).draw()?;
     root.present()
 }
 
@@ -408,14 +326,13 @@ pub fn profile(profile: &Profile, measure: &str) -> Result<String> {
 }
 
 fn draw_profile(svg: &mut String, profile: &Profile, measure: &str, rows: &[&ProfileRow], top: f64) -> Drawn {
-    let root = SVGBackend::with_string(svg, WIDE).into_drawing_area();
-    root.fill(&WHITE)?;
+    let bands = [("90 %", BAND_90), ("50 %", BAND_50)];
+    let mut legend = vec![("mean", Mark::Line(MEAN))];
+    legend.extend(bands.map(|(name, colour)| (name, Mark::Area(colour))));
+    let caption = format!("{measure} in {} replications", profile.replications);
+    let root = begin(svg, WIDE, &caption, &legend)?;
     let end = rows.iter().map(|row| row.end).fold(0.0, f64::max);
     let mut chart = ChartBuilder::on(&root)
-        .caption(
-            format!("{measure}: mean of {} replications, bands of 50 and 90 %", profile.replications),
-            ("sans-serif", 20),
-        )
         .margin(12)
         .margin_right(32)
         .x_label_area_size(42)
@@ -427,13 +344,13 @@ fn draw_profile(svg: &mut String, profile: &Profile, measure: &str, rows: &[&Pro
         value.map(|value| [(row.begin, value), (row.end, value)]).into_iter().flatten()
     };
     type Quantile = fn(&ProfileRow) -> Option<f64>;
-    let bands: [[Quantile; 2]; 2] = [[|row| row.q05, |row| row.q95], [|row| row.q25, |row| row.q75]];
-    for ([low, high], strength) in bands.into_iter().zip([0.18, 0.28]) {
+    let quantiles: [[Quantile; 2]; 2] = [[|row| row.q05, |row| row.q95], [|row| row.q25, |row| row.q75]];
+    for ([low, high], colour) in quantiles.into_iter().zip([BAND_90, BAND_50]) {
         let there = rows.iter().flat_map(|row| ends(row, low(row)));
         let mut band: Vec<(f64, f64)> = there.collect();
         let back: Vec<(f64, f64)> = rows.iter().flat_map(|row| ends(row, high(row))).collect();
         band.extend(back.into_iter().rev());
-        chart.draw_series([Polygon::new(band, MEAN.mix(strength).filled())])?;
+        chart.draw_series([Polygon::new(band, colour.filled())])?;
     }
     let mean = rows.iter().flat_map(|row| ends(row, row.mean));
     chart.draw_series(LineSeries::new(mean, MEAN.stroke_width(2)))?;
@@ -446,9 +363,28 @@ const WIDE: (u32, u32) = (900, 480);
 /// Most lines in a plot; those with the largest values are drawn.
 pub(crate) const LINES: usize = 8;
 
-/// The colours of lines: those of curves, and brown.
-pub(crate) fn colours() -> impl Iterator<Item = RGBColor> {
-    CURVES.into_iter().chain([RGBColor(120, 80, 40)])
+/// The largest of the values with a name, at most eight, with their colours. As far as there are
+/// colours, a name has the same in all pictures that have the same `names`.
+pub(crate) fn largest<'v, T>(
+    values: &'v [T],
+    name: impl Fn(&T) -> &str,
+    size: impl Fn(&T) -> f64,
+    names: &[&str],
+) -> Vec<(&'v T, RGBColor)> {
+    let mut largest: Vec<&T> = values.iter().collect();
+    // A stable sort: equal ones keep their order.
+    largest.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    largest.truncate(LINES);
+    let place = |value: &T| names.iter().position(|known| *known == name(value)).unwrap_or(names.len());
+    largest.sort_by_key(|value| place(value));
+    let mut free: Vec<(usize, RGBColor)> = CURVES.into_iter().enumerate().collect();
+    let mut given = Vec::new();
+    for value in largest {
+        let wanted = place(value) % LINES;
+        let at = free.iter().position(|(number, _)| *number >= wanted).unwrap_or(0);
+        given.push((value, free.remove(at).1));
+    }
+    given
 }
 
 /// Draws values over the time of a run, by name: the average of each part, which lasts `part`. Of
@@ -459,37 +395,29 @@ pub(crate) fn over_time(
     part: f64,
     values: &[(String, Vec<f64>)],
 ) -> Drawn {
-    let sum = |values: &[f64]| values.iter().sum::<f64>();
-    let mut lines: Vec<&(String, Vec<f64>)> = values.iter().collect();
-    // A stable sort: equal lines keep their order.
-    lines.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
-    lines.truncate(LINES);
+    let names: Vec<&str> = values.iter().map(|(name, _)| &**name).collect();
+    let lines = largest(values, |(name, _)| name, |(_, values)| values.iter().sum(), &names);
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
-    let end = lines.first().map_or(0, |line| line.1.len()) as f64 * part;
-    let all = lines.iter().flat_map(|line| &line.1).copied();
+    let end = lines.first().map_or(0, |(line, _)| line.1.len()) as f64 * part;
+    let all = lines.iter().flat_map(|(line, _)| &line.1).copied();
     let (bottom, top) = (all.clone().fold(0.0, f64::min), all.fold(0.0, f64::max));
-    let root = SVGBackend::with_string(svg, WIDE).into_drawing_area();
-    root.fill(&WHITE)?;
+    let legend: Vec<_> = lines.iter().map(|((name, _), colour)| (&**name, Mark::Line(*colour))).collect();
+    let root = begin(svg, WIDE, caption, &legend)?;
     let mut chart = ChartBuilder::on(&root)
-        .caption(caption, ("sans-serif", 20))
         .margin(12)
         .margin_right(32)
         .x_label_area_size(42)
         .y_label_area_size(64)
         .build_cartesian_2d(0.0..end, bottom * 1.06..(top * 1.06).max(1e-9))?;
     chart.configure_mesh().light_line_style(TRANSPARENT).x_desc(across).y_desc(up).draw()?;
-    for ((name, values), colour) in lines.into_iter().zip(colours()) {
+    for ((_, values), colour) in lines {
         // Each part from its beginning to its end.
         #[expect(clippy::cast_precision_loss, reason = "a picture")]
         let points = values.iter().enumerate().flat_map(|(number, &value)| {
             [(number as f64 * part, value), ((number + 1) as f64 * part, value)]
         });
-        chart
-            .draw_series(LineSeries::new(points, colour.stroke_width(1)))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(3)));
+        chart.draw_series(LineSeries::new(points, colour.stroke_width(1)))?;
     }
-    labels(&mut chart, SeriesLabelPosition::UpperLeft)?;
     root.present()
 }
 
@@ -531,7 +459,7 @@ pub(crate) fn gantt(
         .light_line_style(TRANSPARENT)
         .x_desc(across)
         .draw()?;
-    let ink: Vec<RGBColor> = colours().take(kinds.len()).collect();
+    let ink: Vec<RGBColor> = CURVES.into_iter().take(kinds.len()).collect();
     for (row, Bars { name, bars }) in (0..count).zip(rows) {
         let (top, bottom) = (f64::from(row) + 0.1, f64::from(row) + 0.9);
         chart.draw_series(bars.iter().flat_map(|&(begin, end, colour)| {
@@ -551,24 +479,6 @@ pub(crate) fn gantt(
         keys.draw(&Text::new((*kind).to_owned(), (50, y + 7), style))?;
     }
     root.present()
-}
-
-/// Draws the legend.
-pub(crate) fn labels<'a, X, Y>(
-    chart: &mut ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>,
-    place: SeriesLabelPosition,
-) -> Drawn
-where
-    X: Ranged<ValueType = f64>,
-    Y: Ranged<ValueType = f64>,
-{
-    let style = WHITE.mix(0.8);
-    chart
-        .configure_series_labels()
-        .position(place)
-        .background_style(style)
-        .border_style(BLACK.mix(0.3))
-        .draw()
 }
 
 #[cfg(test)]

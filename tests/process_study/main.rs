@@ -1,6 +1,7 @@
 //! Studies of process models: against theory and by hand, points, room that grows, and errors that
 //! say who and where.
 
+mod case_studies;
 mod forms;
 mod networks;
 mod over_time;

@@ -295,3 +295,81 @@ fn stations_do_the_same_on_a_device() {
         assert!(cpu.events > 200, "{settings}: {}", cpu.events);
     }
 }
+
+/// Two groups in service, who of the classes 0 and 1 each serves, and the line in order of arrival.
+type Skilled = ([Option<usize>; 2], Vec<usize>);
+
+/// Group 0 serves class 0, group 1 both, a quarter faster: the N-model, with six places and
+/// patience, as the chain of all orders of the line.
+#[test]
+fn groups_with_skills_agree_with_their_chain() {
+    const PLACES: usize = 6;
+    let (arrivals, services, patience) = ([1.0, 0.625], [1.0 / 1.2, 1.0 / 0.9], 1.0 / 3.0);
+    let (speeds, serves) = ([1.0, 1.25], [[true, false], [true, true]]);
+    let mut states: Vec<Skilled> = vec![([None; 2], Vec::new())];
+    let mut rates: Vec<Vec<(usize, f64)>> = Vec::new();
+    while rates.len() < states.len() {
+        let (busy, line) = states[rates.len()].clone();
+        let mut next: Vec<(Skilled, f64)> = Vec::new();
+        for class in 0..2 {
+            let free = (0..2).find(|&group| busy[group].is_none() && serves[group][class]);
+            let (mut busy, mut line) = (busy, line.clone());
+            match free {
+                _ if busy.iter().flatten().count() + line.len() == PLACES => continue,
+                Some(group) => busy[group] = Some(class),
+                None => line.push(class),
+            }
+            next.push(((busy, line), arrivals[class]));
+        }
+        for group in 0..2 {
+            let Some(class) = busy[group] else { continue };
+            let (mut busy, mut line) = (busy, line.clone());
+            let first = line.iter().position(|&class| serves[group][class]);
+            busy[group] = first.map(|place| line.remove(place));
+            next.push(((busy, line), services[class] * speeds[group]));
+        }
+        for place in 0..line.len() {
+            let mut line = line.clone();
+            line.remove(place);
+            next.push(((busy, line), patience));
+        }
+        let place_of = |(state, rate): (Skilled, f64)| {
+            let known = states.iter().position(|known| *known == state);
+            let place = known.unwrap_or(states.len());
+            states.extend(known.is_none().then_some(state));
+            (place, rate)
+        };
+        rates.push(next.into_iter().map(place_of).collect());
+    }
+    let shares = stationary(&rates);
+    let mean =
+        |of: &dyn Fn(&Skilled) -> f64| -> f64 { states.iter().zip(&shares).map(|(s, p)| p * of(s)).sum() };
+    let count = |all: &mut dyn Iterator<Item = usize>, class| all.filter(|of| *of == class).count() as f64;
+    let waiting = |class| mean(&|(_, line)| count(&mut line.iter().copied(), class));
+    let served = |class| mean(&|(busy, _)| count(&mut busy.iter().flatten().copied(), class));
+    let full = mean(&|(busy, line)| f64::from(busy.iter().flatten().count() + line.len() == PLACES));
+    let report = reported(
+        r#"
+name = "N"
+classes = ["a", "b"]
+source.a = { interarrival = { exponential = 1 }, class = "a", to = "desk" }
+source.b = { interarrival = { exponential = 1.6 }, class = "b", to = "desk" }
+sink.out = {}
+[station.desk]
+groups.one = { servers = 1, serves = ["a"] }
+groups.both = { servers = 1, serves = ["a", "b"], speed = 1.25 }
+service = { exponential = 1.2 }
+service_of.b = { exponential = 0.9 }
+patience = { exponential = 3 }
+capacity = 6
+to = "out"
+"#,
+        &plan(40, 20_000.0, 200.0),
+    );
+    for (class, name) in ["a", "b"].into_iter().enumerate() {
+        agrees(&report, ("desk", Some(name), Measure::Queue), waiting(class));
+        agrees(&report, ("desk", Some(name), Measure::Utilisation), served(class) / 2.0);
+        agrees(&report, ("desk", Some(name), Measure::Loss), full);
+        agrees(&report, ("desk", Some(name), Measure::Reneged), patience * waiting(class) / arrivals[class]);
+    }
+}

@@ -11,7 +11,7 @@ use std::path::Path;
 use graph::Graph;
 
 /// Each module and the modules that it may use. Files outside of modules have rows too.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 26] = [
     ("error", &[]),
     ("backend", &["gpu"]),
     ("text", &[]),
@@ -32,6 +32,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("replication", &["backend", "primitives", "queue", "statistics", "random", "time", "gpu", "native"]),
     ("facility", &["backend", "pdes", "replication", "statistics", "random", "time", "gpu", "native"]),
     ("process", &["backend", "facility", "pdes", "statistics", "random", "time", "gpu", "native"]),
+    ("optimise", &["backend", "facility", "process", "pdes", "statistics"]),
     ("description", &["backend", "pdes", "replication", "queue", "statistics", "time", "gpu"]),
     ("matching", &["primitives", "queue", "random", "gpu"]),
     ("search", &["backend", "primitives", "queue", "random", "gpu"]),

@@ -193,8 +193,17 @@ pub fn run(args: &Args) -> Outcome<()> {
             save(format!("{DECISIVE}_{point}_convergence.svg"), svg)?;
         }
         for factor in design.factors() {
-            let svg = plot::response(design, &observations, factor, DECISIVE, args.runs.level)?;
+            let svg = plot::response(
+                design,
+                &observations,
+                factor,
+                DECISIVE,
+                args.runs.level,
+                plot::Look::default(),
+            )?;
             save(format!("{DECISIVE}_by_{factor}.svg"), svg)?;
+            let svg = plot::boxes(design, &observations, factor, DECISIVE, plot::Look::default())?;
+            save(format!("{DECISIVE}_by_{factor}_boxes.svg"), svg)?;
         }
         Ok(())
     };

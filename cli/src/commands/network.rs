@@ -29,6 +29,7 @@ use eventhorizon::facility::{
     CompiledNetwork, Facility, FacilityError, FelNetwork, FelReference, FelSimulation, Follow, Report,
     SavedStudy, Share, Study, StudyAutosave, Visit, plot, write_visits,
 };
+use eventhorizon::optimise::{Columns, Expression, column};
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
 use eventhorizon::process::NetworkForm;
 use eventhorizon::statistics::{Column, Design, Observations, Pairing, Profile, Stopping, Values};
@@ -38,12 +39,11 @@ use eventhorizon::{OneRun, OwnedBackend};
 use super::run::plots;
 use crate::formats::scalars;
 use crate::shared::each;
-use crate::shared::expression::{Columns, Expression, column};
 use crate::shared::only::{self, Only};
 use crate::shared::page::{Axes, Line, Page};
 use crate::shared::points::{Best, Points};
 use crate::shared::profiles::Profiled;
-use crate::shared::results::{self, Source};
+use crate::shared::results::{self, Looks, Source};
 use crate::shared::{self, FileUse, Outcome};
 
 mod design;
@@ -418,6 +418,7 @@ fn page(
 ) -> Outcome<Page> {
     let network = form.network();
     let mut page = Page::new(&report.network, &network.about, network.names().map(str::to_owned));
+    page.text(&source(args.seed, report).runs());
     if let (Some(decision), Some(stopping)) = (report.stopped, study.stopping.as_ref()) {
         page.warning(&format!("{}; {}", shared::decided(decision), shared::bounds(&stopping.budget)));
     }
@@ -441,9 +442,10 @@ fn page(
         let between =
             results::between(row.lower.zip(row.upper).map(|(lower, upper)| [lower, upper]), row.half());
         let [mean, theory] = [row.mean, row.theory].map(|value| results::number(value, row.half()));
-        vec![row.node.clone(), class, row.label(), mean, between, theory]
+        let unit = row.measure.unit(&network.unit).unwrap_or_default();
+        vec![row.node.clone(), class, row.label(), unit, mean, between, theory]
     });
-    page.table(&["node", "class", "measure", "mean", &interval, "theory"], 3, rows);
+    page.table(&["node", "class", "measure", "unit", "mean", &interval, "theory"], 4, rows);
     page.heading("Over time");
     let course = form.course(study, PARTS)?;
     let time = format!("time ({})", course.unit);
@@ -455,7 +457,8 @@ fn page(
         page.over_time(&axes, lines, &caption);
     }
     if let Some(profile) = profile {
-        results::add_profile(&mut page, profile, args.profile.marked(report.warm_up));
+        let looks = Looks::of_network(network, &profile.measures().map(str::to_owned).collect::<Vec<_>>());
+        results::add_profile(&mut page, profile, args.profile.marked(report.warm_up), &looks);
     }
     source(args.seed, report).add_to(&mut page, &args.file);
     Ok(page)

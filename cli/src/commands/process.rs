@@ -33,7 +33,7 @@ use crate::shared::only::{self, Only};
 use crate::shared::page::{Axes, Line, Page};
 use crate::shared::points::{Best, Points, Way};
 use crate::shared::profiles::Profiled;
-use crate::shared::results::{self, Results, Source};
+use crate::shared::results::{self, Looks, Results, Source};
 use crate::shared::{self, FileUse, Outcome};
 
 #[derive(Parser)]
@@ -271,6 +271,7 @@ fn report(
         warnings: found.warnings(),
         best: (args.best.text(&found.design, best.0, best.1), args.best.json(best.0, best.1)),
         reference: Some(found.reference()),
+        looks: Looks::of_process(compiled),
     };
     let profile = args.profile.intervals().filter(|_| !shared::interrupted()).map(|intervals| {
         // As many replications as the results have.
@@ -305,7 +306,9 @@ fn report(
         results.json(more).and_then(|object| args.json.write(&object)),
         args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
         args.each.as_ref().map_or(Ok(()), |path| each::write(path, &found.design, &found.observations)),
-        args.plot.as_ref().map_or(Ok(()), |folder| draw(args, compiled, study, found, folder)),
+        args.plot
+            .as_ref()
+            .map_or(Ok(()), |folder| draw(args, compiled, study, (found, &results.looks), folder)),
         profile.as_ref().map_or(Ok(()), |profile| args.profile.write(profile, args.plot.as_deref())),
         args.report.as_ref().map_or(Ok(()), |path| {
             let page = page(args, compiled, study, found, &results, profile.as_ref())?;
@@ -347,14 +350,9 @@ fn page(
 ) -> Outcome<Page> {
     let model = compiled.model();
     let course = compiled.timeline(study, 0, PARTS)?;
-    // `queue(bed)` and `in_use(bed)` are of `bed`.
-    let (mut names, mut kinds): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    let mut kinds: Vec<&str> = Vec::new();
     for (name, _) in &course.averages {
-        let (kind, of) = name.split_once('(').unwrap_or((name, name));
-        let of = of.trim_end_matches(')').to_owned();
-        if !names.contains(&of) {
-            names.push(of);
-        }
+        let kind = name.split('(').next().unwrap_or_default();
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
@@ -379,7 +377,8 @@ fn page(
             }
         }
         if let Some(profile) = profile {
-            results::add_profile(page, profile, args.profile.marked(study.warm_up));
+            let marked = args.profile.marked(study.warm_up);
+            results::add_profile(page, profile, marked, &Looks::of_process(compiled));
         }
         for tally in found.tallies_with_bounds() {
             let svg = found.draw_shares(tally, args.runs.level)?;
@@ -387,7 +386,7 @@ fn page(
         }
         Ok(())
     };
-    results.page(&model.about, &args.file, names, first)
+    results.page(&model.about, &args.file, first)
 }
 
 /// The number of intervals of a run whose averages are drawn.
@@ -398,7 +397,7 @@ fn draw(
     args: &Args,
     compiled: &CompiledProcess,
     study: &Study,
-    results: &StudyResults,
+    (results, looks): (&StudyResults, &Looks),
     folder: &Path,
 ) -> Outcome<()> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -408,7 +407,7 @@ fn draw(
         let svg = draw_timeline(&compiled.timeline(study, point, PARTS)?)?;
         shared::write(&folder.join(format!("course{number}.svg")), svg.as_bytes())
     };
-    let measures = plots::draw(args.runs.level, folder, &results.design, &results.observations);
+    let measures = plots::draw(args.runs.level, folder, &results.design, &results.observations, looks);
     let shares = results.tallies_with_bounds().map(|tally| {
         let svg = results.draw_shares(tally, args.runs.level)?;
         shared::write(&folder.join(format!("shares_{tally}.svg")), svg.as_bytes())

@@ -13,6 +13,7 @@ use eventhorizon::hybrid::HybridError;
 use eventhorizon::matching::MatchingError;
 use eventhorizon::matching::decimal::DecimalError;
 use eventhorizon::models::{ModelError, PholdError};
+use eventhorizon::optimise::OptimiseError;
 use eventhorizon::pdes::{CheckpointError, SimulationError};
 use eventhorizon::primitives::PrimitiveError;
 use eventhorizon::process::ProcessError;
@@ -154,6 +155,7 @@ errors_with_kinds!(
     LinkError,
     MatchingError,
     ModelError,
+    OptimiseError,
     ParallelHeapError,
     PholdError,
     PrimitiveError,

@@ -8,7 +8,6 @@ pub mod cache;
 pub mod each;
 pub mod exit;
 #[cfg(feature = "pictures")]
-pub mod expression;
 #[cfg(feature = "pictures")]
 pub mod figure;
 pub mod files;

@@ -205,11 +205,22 @@ impl Page {
     }
 
     fn colour(&self, name: &str) -> Option<usize> {
-        // A measure has the colour of what it is of: `queue(desk)` that of `desk`.
-        let inner = name.split_once('(').map_or(name, |(_, rest)| rest.trim_end_matches(')'));
-        let inner = inner.split_once(',').map_or(inner, |(first, _)| first);
-        self.names.iter().position(|known| known == name || known == inner)
+        place_of(&self.names, name)
     }
+}
+
+/// The place of a name among others; of a measure that of what it is of: of `queue(desk)` that of
+/// `desk`.
+pub fn place_of(names: &[String], name: &str) -> Option<usize> {
+    let inner = of(name).unwrap_or(name);
+    names.iter().position(|known| known == name || known == inner)
+}
+
+/// What a measure is of, without a class: `desk` of `share(wait(desk, sick) <= 5)`.
+pub fn of(measure: &str) -> Option<&str> {
+    let inner = measure.rsplit_once('(')?.1;
+    let end = inner.find([')', ','])?;
+    Some(&inner[..end])
 }
 
 fn variable(colour: usize) -> String {

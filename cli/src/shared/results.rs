@@ -3,12 +3,14 @@
 use std::io::{Write as _, stdout};
 use std::path::Path;
 
+use eventhorizon::facility::{Measure, Network};
+use eventhorizon::process::CompiledProcess;
 use eventhorizon::statistics::{
     Decision, Design, Observations, Profile, ProfileRow, Report, Stopping, plot, with_error,
 };
 use serde_json::{Map, Value, json};
 
-use super::page::{Axes, Line, Page};
+use super::page::{self, Axes, Line, Page};
 use super::{Outcome, count, decided};
 
 /// Where results come from. What a command does not have is `None`.
@@ -71,6 +73,20 @@ impl Source<'_> {
         )
     }
 
+    /// What ran, as a sentence.
+    pub fn runs(&self) -> String {
+        let unit =
+            self.unit.filter(|unit| !unit.is_empty()).map_or_else(String::new, |unit| format!(" {unit}"));
+        let times = match self.times {
+            Some([until, warm_up]) if warm_up > 0.0 => {
+                format!(" until {until}{unit}, with statistics from {warm_up}{unit} on")
+            }
+            Some([until, _]) => format!(" until {until}{unit}"),
+            None => String::new(),
+        };
+        format!("{}{times}.", count(self.replications, "replication"))
+    }
+
     /// The last section of a page.
     pub fn add_to(&self, page: &mut Page, file: &Path) {
         let command: Vec<_> = std::env::args().collect();
@@ -94,6 +110,51 @@ impl Source<'_> {
     }
 }
 
+/// How pictures show measures: their units, and the things that have a colour each, such as nodes.
+#[derive(Default)]
+pub struct Looks {
+    units: Vec<(String, String)>,
+    things: Vec<String>,
+}
+
+impl Looks {
+    pub fn new(units: impl IntoIterator<Item = (String, Option<String>)>, things: Vec<String>) -> Self {
+        let units = units.into_iter().filter_map(|(name, unit)| Some((name, unit?))).collect();
+        Self { units, things }
+    }
+
+    /// Of the measures of a network; `time` is its unit.
+    pub fn of_network(network: &Network, columns: &[String]) -> Self {
+        let unit = |column: &String| {
+            let measure = Measure::named(column.split('(').next()?)?;
+            measure.unit(&network.unit)
+        };
+        let units = columns.iter().map(|column| (column.clone(), unit(column)));
+        Self::new(units, network.names().map(str::to_owned).collect())
+    }
+
+    /// Of the measures of a process model.
+    pub fn of_process(compiled: &CompiledProcess) -> Self {
+        let names = compiled.measures();
+        let mut things: Vec<String> = Vec::new();
+        for name in &names {
+            let is_of = ["in_use(", "queue(", "level(", "average("].iter().any(|kind| name.starts_with(kind));
+            if let Some(thing) = page::of(name).filter(|_| is_of)
+                && !things.iter().any(|known| known == thing)
+            {
+                things.push(thing.to_owned());
+            }
+        }
+        Self::new(names.into_iter().zip(compiled.units()), things)
+    }
+
+    /// How a measure is drawn.
+    pub fn of(&self, name: &str) -> plot::Look<'_> {
+        let unit = self.units.iter().find(|(known, _)| known == name).map(|(_, unit)| &**unit);
+        plot::Look { unit, colour: page::place_of(&self.things, name).unwrap_or(0) }
+    }
+}
+
 /// Results of all points.
 pub struct Results<'r> {
     pub source: Source<'r>,
@@ -109,6 +170,7 @@ pub struct Results<'r> {
     pub best: (Option<String>, Value),
     /// The point that differences are from.
     pub reference: Option<usize>,
+    pub looks: Looks,
 }
 
 impl Results<'_> {
@@ -182,10 +244,10 @@ impl Results<'_> {
         &self,
         about: &str,
         file: &Path,
-        names: impl IntoIterator<Item = String>,
         first: impl FnOnce(&mut Page) -> Outcome<()>,
     ) -> Outcome<Page> {
-        let mut page = Page::new(self.source.model, about, names);
+        let mut page = Page::new(self.source.model, about, self.looks.things.iter().cloned());
+        page.text(&self.source.runs());
         self.warnings.iter().for_each(|warning| page.warning(warning));
         self.decided().iter().chain(&self.best.0).for_each(|line| page.text(line));
         first(&mut page)?;
@@ -205,7 +267,7 @@ impl Results<'_> {
         let compared = report.rows.iter().any(|row| row.difference.is_some());
         let theory = report.rows.iter().any(|row| row.theory.is_some());
         let interval = format!("{} % interval", rounded_percent(self.level));
-        let mut head = vec!["measure"];
+        let mut head = vec!["measure", "unit"];
         head.extend(&factors);
         head.extend(["mean", &interval]);
         head.extend(theory.then_some("theory"));
@@ -216,7 +278,8 @@ impl Results<'_> {
             rows.iter().filter(|row| row.point == rows[0].point).map(|row| row.name.as_str()).collect();
         rows.sort_by_key(|row| (first.iter().position(|name| *name == row.name), row.point));
         let rows = rows.into_iter().map(|row| {
-            let mut cells = vec![row.name.clone()];
+            let unit = self.looks.of(&row.name).unit.unwrap_or_default();
+            let mut cells = vec![row.name.clone(), unit.to_owned()];
             cells.extend(row.factors.iter().map(|(_, value)| value.to_string()));
             let half = row.half_width;
             cells.push(number(row.mean, half));
@@ -233,7 +296,13 @@ impl Results<'_> {
             }
             cells
         });
-        page.table(&head, 1, rows);
+        page.table(&head, 2, rows);
+        if let Some(reference) = self.reference.filter(|_| compared) {
+            let point = self.design.describe(reference);
+            page.text(&format!(
+                "Differences are from the point {point}, replication by replication, with common random numbers."
+            ));
+        }
     }
 
     /// A picture of each measure against each parameter.
@@ -247,18 +316,24 @@ impl Results<'_> {
         let all =
             names.iter().flat_map(|name| self.design.factors().iter().map(move |factor| (*name, factor)));
         for (name, factor) in all.take(MOST_PICTURES) {
-            match plot::response(self.design, self.observations, factor, name, self.level) {
-                Ok(svg) => page.picture(&svg, &format!("{name} by {factor}, with intervals.")),
-                // Nothing was observed: the table shows it.
-                Err(_) => continue,
-            }
+            let look = self.looks.of(name);
+            let means = plot::response(self.design, self.observations, factor, name, self.level, look);
+            let boxes = plot::boxes(self.design, self.observations, factor, name, look);
+            // Where nothing was observed, the table shows it.
+            let (Ok(means), Ok(boxes)) = (means, boxes) else { continue };
+            let percent = rounded_percent(self.level);
+            page.picture(&means, &format!("Mean of {name} by {factor}, with {percent} % intervals."));
+            page.picture(&boxes, &format!("{name} by {factor}: {BOXES}"));
         }
         Ok(())
     }
 }
 
-/// The most pictures of measures by parameter of a page.
-const MOST_PICTURES: usize = 60;
+/// The most measures by parameter that a page draws.
+const MOST_PICTURES: usize = 30;
+
+/// What box plots show.
+const BOXES: &str = "one value for each replication. A box has the median and the quartiles, its whiskers end at the last values within 1.5 times its height, and points are values beyond.";
 
 /// A level as a percentage: 95, 99.5.
 pub fn rounded_percent(level: f64) -> String {
@@ -279,7 +354,7 @@ pub fn between(ends: Option<[f64; 2]>, half: Option<f64>) -> String {
 }
 
 /// Draws a profile on a page: for each measure the mean, and the band of 5 to 95 %.
-pub fn add_profile(page: &mut Page, profile: &Profile, warm_up: f64) {
+pub fn add_profile(page: &mut Page, profile: &Profile, warm_up: f64, looks: &Looks) {
     page.heading("Profile");
     let time = format!("time ({})", profile.unit);
     for measure in profile.measures() {
@@ -289,7 +364,8 @@ pub fn add_profile(page: &mut Page, profile: &Profile, warm_up: f64) {
         };
         let (mean, band) = (values(|row| row.mean), [values(|row| row.q05), values(|row| row.q95)]);
         let line = Line { name: measure, values: &mean, band: Some([&band[0], &band[1]]) };
-        let axes = Axes { time: &time, value: measure, part: profile.length, warm_up };
+        let value = looks.of(measure).axis(measure);
+        let axes = Axes { time: &time, value: &value, part: profile.length, warm_up };
         let caption = format!(
             "Mean of {}, and the band with 90 % of the averages of single intervals.",
             count(profile.replications, "replication"),

@@ -333,6 +333,18 @@ fn points_with_too_many_entities_are_worse_than_all_others() {
 }
 
 #[test]
+fn a_search_takes_real_numbers_in_steps() {
+    let folder = folder("steps");
+    let queue = file(&folder, "queue.toml", QUEUE);
+    let set = ["--set", "station.desk.service.exponential=0.5..1:0.25", "--until", "500"];
+    let found = ["--maximise", "utilisation(desk)", "--budget", "100", "--backend", "cpu"];
+    let found = json("optimise", &[&[queue.as_str()], &set[..], &found].concat());
+    assert_eq!(found["best"]["station.desk.service.exponential"], 1.0, "{found}");
+    let visited = found["visited"].as_array().unwrap();
+    assert!(visited.iter().all(|point| number(&point["station.desk.service.exponential"]) % 0.25 == 0.0));
+}
+
+#[test]
 fn a_search_refuses_what_it_cannot_search() {
     let folder = folder("refused");
     let queue = file(&folder, "queue.toml", QUEUE);

@@ -14,7 +14,7 @@ pub use quantiles::quantiles;
 
 use super::nodes::{Kind, Node};
 use super::{Facility, FacilityError, Measure, Report, Timeline};
-use crate::statistics::plot::{Drawn, LINES, colours, labels, over_time};
+use crate::statistics::plot::{Drawn, Mark, begin, largest, over_time};
 
 const SIZE: (u32, u32) = (900, 480);
 
@@ -48,15 +48,17 @@ pub fn numbers(course: &Timeline) -> Result<String, FacilityError> {
 /// # Errors
 /// [`FacilityError::Plot`], if no customer left any node after the warm-up.
 pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
-    let mut lines: Vec<_> = course.sojourns.iter().collect();
-    lines.sort_by_key(|times| std::cmp::Reverse(times.count()));
-    lines.truncate(LINES);
+    // Nodes have their colours of the picture of numbers; sinks are behind them.
+    let mut names: Vec<&str> = course.numbers.iter().map(|(name, _)| &**name).collect();
+    names.extend(course.sojourns.iter().map(|times| &*times.node));
+    #[expect(clippy::cast_precision_loss, reason = "a picture")]
+    let lines = largest(&course.sojourns, |times| &times.node, |times| times.count() as f64, &names);
     // From the first nonempty bin to the bin that covers all but 1/1000.
     let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let curves: Vec<Vec<(f64, f64)>> = lines
         .iter()
-        .map(|times| {
+        .map(|(times, _)| {
             let all = times.count() as f64;
             let (mut below, mut curve) = (0, Vec::new());
             for &(from, to, count) in &times.bins {
@@ -76,10 +78,10 @@ pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
         return Err(nothing("no customer left any node after the warm-up"));
     }
     svg(|svg| {
-        let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
+        let legend = lines.iter().map(|(times, colour)| (&*times.node, Mark::Line(*colour)));
+        let caption = "Time from arrival to departure (of a sink: in the network)";
+        let root = begin(svg, SIZE, caption, &legend.collect::<Vec<_>>())?;
         let mut chart = ChartBuilder::on(&root)
-            .caption("Time from arrival to departure (of a sink: in the network)", ("sans-serif", 20))
             .margin(12)
             .margin_right(32)
             .x_label_area_size(42)
@@ -91,15 +93,11 @@ pub fn sojourns(course: &Timeline) -> Result<String, FacilityError> {
             .x_desc(format!("time ({})", course.unit))
             .y_desc("share that stayed no longer")
             .draw()?;
-        for ((times, curve), colour) in lines.iter().zip(&curves).zip(colours()) {
+        for ((_, colour), curve) in lines.iter().zip(&curves) {
             let points =
                 curve.iter().map(|&(at, share)| (at.max(low), share)).filter(|point| point.0 <= high);
-            chart
-                .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
-                .label(&times.node)
-                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(3)));
+            chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
         }
-        labels(&mut chart, SeriesLabelPosition::LowerRight)?;
         root.present()
     })
 }

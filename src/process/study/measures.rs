@@ -195,6 +195,23 @@ impl Measures {
         self.measures.iter().map(|measure| measure.name.clone()).collect()
     }
 
+    /// The unit of a measure by name, where `time` is the model's; none for shares and numbers.
+    pub(super) fn unit(&self, name: &str, time: &str) -> Option<String> {
+        let measure = self.measures.iter().find(|measure| measure.name == name)?;
+        if matches!(measure.estimate, Estimate::Cost(..) | Estimate::Costs) {
+            return None;
+        }
+        match self.columns[measure.column] {
+            From::Sum(_, Kind::Time) | From::Squares(_, Kind::Time) | From::Extreme(_, _, Kind::Time) => {
+                Some(time.to_owned())
+            }
+            From::Rate(_) => Some(format!("per {time}")),
+            From::InUse(_) if name.starts_with("in_use(") => Some("units".to_owned()),
+            From::Length(_) => Some("entities".to_owned()),
+            _ => None,
+        }
+    }
+
     /// The names of those that have to reach a requested precision: means of tallies, utilisations
     /// and averages; all, if the model has no such measure.
     pub(super) fn deciding(&self) -> Vec<String> {

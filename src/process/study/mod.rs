@@ -175,6 +175,12 @@ impl CompiledProcess {
     pub fn measures(&self) -> Vec<String> {
         Measures::new(self.program(), Ticks::ZERO, Ticks::new(1)).names()
     }
+
+    /// The units of all measures, in the same order: none for shares and numbers.
+    pub fn units(&self) -> Vec<Option<String>> {
+        let measures = Measures::new(self.program(), Ticks::ZERO, Ticks::new(1));
+        measures.names().iter().map(|name| measures.unit(name, &self.model().unit)).collect()
+    }
 }
 
 impl<'r, W> StudyRun<'r, W> {

@@ -143,6 +143,7 @@ impl StudyResults {
             &[],
             ["observations up to", &format!("share of {tally}")],
             level,
+            plot::Look::default(),
         )
         .map_err(|error| AnalysisError::Plot { name: tally.to_owned(), message: error.to_string() })?;
         Ok(svg)

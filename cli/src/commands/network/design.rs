@@ -6,6 +6,7 @@ use eventhorizon::OwnedBackend;
 use eventhorizon::facility::{
     DesignResults, FacilityDesign, FacilityError, Network, NetworkDescription, Share, Study,
 };
+use eventhorizon::optimise::Columns;
 use eventhorizon::pdes::EngineOptions;
 use eventhorizon::process::NetworkForm;
 use eventhorizon::statistics::{Design, Observations};
@@ -14,10 +15,9 @@ use serde_json::json;
 use super::{Args, REPLICATIONS};
 use crate::commands::run::plots;
 use crate::shared::each;
-use crate::shared::expression::Columns;
 use crate::shared::only;
 use crate::shared::points::Way;
-use crate::shared::results::{Results, Source};
+use crate::shared::results::{Looks, Results, Source};
 use crate::shared::{self, Outcome, usage};
 
 /// The upper bound of replications of --best, by default.
@@ -136,6 +136,8 @@ fn write(
     let is_shown = |column: &str| only::shows(&args.only, column);
     report.rows.retain(|row| is_shown(&row.name));
     let quiet = args.on_stdout();
+    let columns: Vec<String> =
+        design.observations.iter().flat_map(Observations::shown).map(|column| column.name.clone()).collect();
     let best = (design.selected.as_ref(), design.allocated.as_ref());
     let results = Results {
         source: Source {
@@ -162,13 +164,20 @@ fn write(
         warnings: design.warnings.clone(),
         best: (args.best.text(&design.design, best.0, best.1), args.best.json(best.0, best.1)),
         reference: Some(design.reference()),
+        looks: Looks::of_network(network, &columns),
     };
     let draw = |path: &PathBuf| {
-        plots::responses(args.runs.level, path, &design.design, &design.observations, is_shown)
+        plots::responses(
+            args.runs.level,
+            path,
+            &design.design,
+            &design.observations,
+            &results.looks,
+            is_shown,
+        )
     };
     let page = |path: &PathBuf| {
-        let nodes = network.names().map(str::to_owned);
-        let page = results.page(&network.about, &args.file, nodes, |_| Ok(()))?;
+        let page = results.page(&network.about, &args.file, |_| Ok(()))?;
         shared::write(path, page.html().as_bytes())
     };
     let head = || {

@@ -22,7 +22,7 @@ use eventhorizon::statistics::{Design, Observations, Selection};
 use eventhorizon::{Backend, OwnedBackend};
 use serde_json::json;
 
-use crate::shared::results::{Results, Source};
+use crate::shared::results::{Looks, Results, Source};
 use crate::shared::{self, FileUse, Outcome, usage};
 use check::{CHECKED, Checked};
 
@@ -276,6 +276,7 @@ fn print_report(
         warnings: model.warnings().to_vec(),
         best: (best, json!(selected)),
         reference: None,
+        looks: Looks::default(),
     };
     let (_, compiling) = shared::without_compilations(found.seconds);
     let head = format!(
@@ -301,7 +302,7 @@ fn print_report(
     let csv = args.csv.as_ref().map_or(Ok(()), |path| results.csv(path));
     // Of runs that all failed there may be nothing to draw: why they failed says more than that.
     let drawn = match &args.plot {
-        Some(folder) => plots::draw(args.level, folder, &found.design, &found.observations),
+        Some(folder) => plots::draw(args.level, folder, &found.design, &found.observations, &results.looks),
         None => Ok(()),
     };
     let verdict = verdict(args, model, found, checked);

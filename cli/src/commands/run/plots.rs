@@ -5,6 +5,7 @@ use std::path::Path;
 
 use eventhorizon::statistics::{AnalysisError, Design, Observations, plot};
 
+use crate::shared::results::Looks;
 use crate::shared::{self, Outcome};
 
 /// The names of pictures in one folder. Each is given once, also where upper and lower case are
@@ -31,6 +32,7 @@ pub(in crate::commands) fn draw(
     folder: &Path,
     design: &Design,
     points: &[Observations],
+    looks: &Looks,
 ) -> Outcome<()> {
     let Some(first) = points.first() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -62,19 +64,23 @@ pub(in crate::commands) fn draw(
             write(&format!("{name}{number}_convergence"), svg)?;
         }
         for factor in design.factors() {
-            let svg = plot::response(design, points, factor, name, level);
+            let svg = plot::response(design, points, factor, name, level, looks.of(name));
             write(&format!("{name}_by_{factor}"), svg)?;
+            let svg = plot::boxes(design, points, factor, name, looks.of(name));
+            write(&format!("{name}_by_{factor}_boxes"), svg)?;
         }
     }
     Ok(())
 }
 
-/// Draws measures against each factor into a folder, or the only one into an SVG file.
+/// Draws measures against each factor into a folder, means and box plots, or the means of the only
+/// measure into an SVG file.
 pub(in crate::commands) fn responses(
     level: f64,
     path: &Path,
     design: &Design,
     points: &[Observations],
+    looks: &Looks,
     is_drawn: impl Fn(&str) -> bool,
 ) -> Outcome<()> {
     let Some(first) = points.first() else { return Ok(()) };
@@ -82,7 +88,9 @@ pub(in crate::commands) fn responses(
     let all: Vec<(&str, &str)> = columns
         .flat_map(|column| design.factors().iter().map(|factor| (column.name.as_str(), factor.as_str())))
         .collect();
-    let draw = |&(name, factor): &(&str, &str)| plot::response(design, points, factor, name, level);
+    let means =
+        |(name, factor): (&str, &str)| plot::response(design, points, factor, name, level, looks.of(name));
+    let boxes = |(name, factor): (&str, &str)| plot::boxes(design, points, factor, name, looks.of(name));
     if is_picture(path) {
         let [one] = all.as_slice() else {
             let names: Vec<_> = first.shown().map(|column| column.name.as_str()).collect();
@@ -93,13 +101,14 @@ pub(in crate::commands) fn responses(
                 names.join(", ")
             )));
         };
-        return shared::write(path, draw(one)?.as_bytes());
+        return shared::write(path, means(*one)?.as_bytes());
     }
     std::fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut names = Names::default();
-    shared::all(all.iter().map(|of| {
-        let name = names.name(&format!("{}_by_{}", of.0, of.1));
-        match draw(of) {
+    let drawn = all.iter().flat_map(|of| [("", means(*of)), ("_boxes", boxes(*of))].map(|drawn| (of, drawn)));
+    shared::all(drawn.map(|(of, (suffix, svg))| {
+        let name = names.name(&format!("{}_by_{}{suffix}", of.0, of.1));
+        match svg {
             Ok(svg) => shared::write(&path.join(&name), svg.as_bytes()),
             Err(error @ (AnalysisError::Plot { .. } | AnalysisError::NoObservations { .. })) => {
                 shared::print_report(&format!("notice: {name} is not drawn: {error}"));

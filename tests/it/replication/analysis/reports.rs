@@ -1,6 +1,7 @@
 use super::sample;
+use eventhorizon::statistics::plot::{self, Look};
 use eventhorizon::statistics::{
-    AnalysisError, Column, Design, Failure, FailureCause, Observations, Pairing, Report, Values, plot,
+    AnalysisError, Column, Design, Failure, FailureCause, Observations, Pairing, Report, Values,
 };
 
 /// Two points with a column of 64-bit counts and one of f32; one failure; a point with a single
@@ -156,25 +157,50 @@ fn responses_are_drawn_against_a_factor() {
     let design = Design::default().cross("load", [0.5, 0.8, 0.9]).unwrap().cross("servers", [1, 2]).unwrap();
     let point = |number: u32| sample(Values::U32((0..50).map(|i| 100 * number + (i * i) % 97).collect()));
     let points: Vec<_> = (0..6).map(point).collect();
-    let svg = plot::response(&design, &points, "load", "x", 0.95).unwrap();
+    let svg = plot::response(&design, &points, "load", "x", 0.95, Look::default()).unwrap();
     for text in ["x against load (95 % intervals)", "servers=1", "servers=2"] {
         assert_eq!(count(&svg, text), 1, "{text}");
     }
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
     // A curve and three points with intervals for each number of servers.
-    let across = plot::response(&design, &points, "servers", "x", 0.95).unwrap();
+    let across = plot::response(&design, &points, "servers", "x", 0.95, Look::default()).unwrap();
     assert_eq!(["load=0.5", "load=0.8", "load=0.9"].map(|text| count(&across, text)), [1, 1, 1]);
     // One factor needs no legend, one replication has no interval, and one level is a point.
     let single = Design::default().cross("load", [0.8]).unwrap();
-    let svg = plot::response(&single, &[sample(Values::U32(vec![7]))], "load", "x", 0.95).unwrap();
+    let svg =
+        plot::response(&single, &[sample(Values::U32(vec![7]))], "load", "x", 0.95, Look::default()).unwrap();
     assert_eq!(count(&svg, "load=0.8"), 0);
-    let error = plot::response(&design, &points[1..], "load", "x", 0.95).unwrap_err();
+    let error = plot::response(&design, &points[1..], "load", "x", 0.95, Look::default()).unwrap_err();
     assert!(matches!(error, AnalysisError::Points { points: 6, given: 5 }), "{error}");
-    let error = plot::response(&design, &points, "speed", "x", 0.95).unwrap_err();
+    let error = plot::response(&design, &points, "speed", "x", 0.95, Look::default()).unwrap_err();
     assert_eq!(error.to_string(), "the design has no factor `speed`; its factors are: load, servers");
     let none = vec![sample(Values::F64(vec![f64::NAN; 3])); 6];
-    let error = plot::response(&design, &none, "load", "x", 0.95).unwrap_err();
+    let error = plot::response(&design, &none, "load", "x", 0.95, Look::default()).unwrap_err();
     assert!(matches!(error, AnalysisError::NoObservations { failed: 18, replications: 18, .. }), "{error}");
+}
+
+#[test]
+fn box_plots_have_a_box_for_each_point_and_a_dot_for_each_value_beyond() {
+    let design = Design::default().cross("load", [0.5, 0.8, 0.9]).unwrap().cross("servers", [1, 2]).unwrap();
+    // 1 to 9 and 40: quartiles 3.25 and 7.75, so only 40 is beyond 14.5.
+    let values: Vec<u32> = (1..10).chain([40]).collect();
+    let points = vec![sample(Values::U32(values)); 6];
+    let look = Look { unit: Some("minute"), colour: 3 };
+    let svg = plot::boxes(&design, &points, "load", "x", look).unwrap();
+    for text in ["x by load: values of the replications", "servers=1", "servers=2", "x (minute)"] {
+        assert_eq!(count(&svg, text), 1, "{text}");
+    }
+    assert_eq!(["0.5", "0.8", "0.9"].map(|level| count(&svg, &format!("\n{level}\n"))), [1; 3], "{svg}");
+    assert_eq!(count(&svg, "<circle"), 6, "{svg}");
+    // The background, two samples in the legend, and a fill and an edge for each box.
+    assert_eq!(count(&svg, "<rect"), 1 + 2 + 2 * 6, "{svg}");
+    let single = Design::default().cross("rule", ["fifo", "lifo"]).unwrap();
+    let svg = plot::boxes(&single, &points[..2], "rule", "x", look).unwrap();
+    assert_eq!(["fifo", "lifo"].map(|level| count(&svg, level)), [1; 2], "names are levels, and no legend");
+    assert!(svg.contains("#CC79A7") && !svg.contains("#0072B2"), "one curve has the colour of its node");
+    let none = vec![sample(Values::F64(vec![f64::NAN; 3])); 2];
+    let error = plot::boxes(&single, &none, "rule", "x", look).unwrap_err();
+    assert!(matches!(error, AnalysisError::NoObservations { failed: 6, replications: 6, .. }), "{error}");
 }
 
 #[test]

@@ -1,68 +1,63 @@
 //! Arithmetic over measures and parameters: `100 * station.agents.servers + 5 * queue(agents)`.
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
-use eventhorizon::facility::{NetworkDescription, Share};
-use eventhorizon::statistics::{AnalysisError, Observations};
+use crate::facility::{NetworkDescription, Share};
+use crate::statistics::{AnalysisError, Observations};
 
-use super::{Outcome, usage};
+use super::error::OptimiseError;
 
-/// A parsed expression.
+/// A parsed expression: numbers, names, `+ - * /` and brackets. A name that a bracket follows at
+/// once has everything up to its end: `wait(desk, urgent)`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Expression {
+pub struct Expression(Term);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Term {
     Number(f64),
     /// A measure, such as `wait(agents)`, or a parameter, such as `station.agents.servers`.
     Name(String),
-    Negative(Box<Expression>),
-    Binary(char, Box<[Expression; 2]>),
+    Negative(Box<Term>),
+    Binary(char, Box<[Term; 2]>),
 }
 
 /// Levels of brackets.
 const MOST_DEPTH: usize = 64;
 
-impl Expression {
-    /// Parses a text: numbers, names, `+ - * /` and brackets. A name that a bracket follows at once
-    /// has everything up to its end.
-    pub fn parse(text: &str) -> Result<Self, String> {
+impl FromStr for Expression {
+    type Err = OptimiseError;
+
+    fn from_str(text: &str) -> Result<Self, OptimiseError> {
         let mut parser = Parser { text, at: 0, depth: 0 };
-        let found = parser.sum()?;
+        let found = parser.sum().map_err(OptimiseError::invalid)?;
         match parser.next() {
-            None => Ok(found),
-            Some(other) => Err(format!("`{other}` is not expected at character {}", parser.at + 1)),
+            None => Ok(Self(found)),
+            Some(other) => Err(OptimiseError::invalid(format!(
+                "`{other}` is not expected at character {}",
+                parser.at + 1
+            ))),
         }
     }
+}
 
+impl Expression {
     /// The names in it, each once, in their order.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        self.add_names(&mut names);
+        self.0.add_names(&mut names);
         names
     }
 
-    fn add_names(&self, names: &mut Vec<String>) {
-        match self {
-            Self::Number(_) => {}
-            Self::Name(name) if names.contains(name) => {}
-            Self::Name(name) => names.push(name.clone()),
-            Self::Negative(of) => of.add_names(names),
-            Self::Binary(_, of) => of.iter().for_each(|of| of.add_names(names)),
-        }
-    }
-
-    /// The same with expressions for names.
-    #[must_use]
-    pub fn replaced(&self, name_by: &impl Fn(&str) -> Self) -> Self {
-        match self {
-            Self::Number(value) => Self::Number(*value),
-            Self::Name(name) => name_by(name),
-            Self::Negative(value) => Self::Negative(Box::new(value.replaced(name_by))),
-            Self::Binary(operator, both) => {
-                Self::Binary(*operator, Box::new([both[0].replaced(name_by), both[1].replaced(name_by)]))
-            }
-        }
+    /// The same with the other sign.
+    pub(super) fn negative(&self) -> Self {
+        Self(Term::Negative(Box::new(self.0.clone())))
     }
 
     /// Adds its values as a column. Names are numbers by `number_of`, or columns.
+    ///
+    /// # Errors
+    /// [`AnalysisError::NoColumn`] for names that are neither.
     pub fn add_to(
         &self,
         made: &mut Observations,
@@ -83,8 +78,36 @@ impl Expression {
         })
     }
 
-    /// Its value.
+    /// Its value, by those of its names.
     pub fn value(&self, of: &impl Fn(&str) -> f64) -> f64 {
+        self.0.value(of)
+    }
+}
+
+impl Term {
+    fn add_names(&self, names: &mut Vec<String>) {
+        match self {
+            Self::Number(_) => {}
+            Self::Name(name) if names.contains(name) => {}
+            Self::Name(name) => names.push(name.clone()),
+            Self::Negative(of) => of.add_names(names),
+            Self::Binary(_, of) => of.iter().for_each(|of| of.add_names(names)),
+        }
+    }
+
+    /// The same with terms for names.
+    fn replaced(&self, name_by: &impl Fn(&str) -> Self) -> Self {
+        match self {
+            Self::Number(value) => Self::Number(*value),
+            Self::Name(name) => name_by(name),
+            Self::Negative(value) => Self::Negative(Box::new(value.replaced(name_by))),
+            Self::Binary(operator, both) => {
+                Self::Binary(*operator, Box::new([both[0].replaced(name_by), both[1].replaced(name_by)]))
+            }
+        }
+    }
+
+    fn value(&self, of: &impl Fn(&str) -> f64) -> f64 {
         match self {
             Self::Number(value) => *value,
             Self::Name(name) => of(name),
@@ -102,33 +125,40 @@ impl Expression {
     }
 }
 
-/// A bound: `LEFT <= RIGHT` as the difference that is at most 0.
-pub fn bound(text: &str) -> Result<Expression, String> {
+/// Parses a bound, `LEFT <= RIGHT` or `LEFT >= RIGHT`, as a difference that is at most 0.
+///
+/// # Errors
+/// [`OptimiseError::Invalid`].
+pub fn bound(text: &str) -> Result<Expression, OptimiseError> {
     let mut depth = 0_i32;
     for (at, character) in text.char_indices() {
         depth += i32::from(character == '(') - i32::from(character == ')');
         let sides = ["<=", ">="].into_iter().find(|sign| depth == 0 && text[at..].starts_with(sign));
         if let Some(sign) = sides {
-            let [left, right] = [&text[..at], &text[at + 2..]].map(Expression::parse);
-            let both = if sign == "<=" { [left?, right?] } else { [right?, left?] };
-            return Ok(Expression::Binary('-', Box::new(both)));
+            let [left, right] = [&text[..at], &text[at + 2..]].map(str::parse::<Expression>);
+            let both = if sign == "<=" { [left?.0, right?.0] } else { [right?.0, left?.0] };
+            return Ok(Expression(Term::Binary('-', Box::new(both))));
         }
     }
-    Err("expected `MEASURE <= NUMBER` or `MEASURE >= NUMBER`".to_owned())
+    Err(OptimiseError::invalid("expected `MEASURE <= NUMBER` or `MEASURE >= NUMBER`"))
 }
 
-/// A column of one's own: `NAME = EXPRESSION`.
-pub fn column(text: &str) -> Result<(String, Expression), String> {
-    let (name, formula) = text.split_once('=').ok_or("expected NAME = EXPRESSION")?;
+/// Parses a column of one's own: `NAME = EXPRESSION`.
+///
+/// # Errors
+/// [`OptimiseError::Invalid`].
+pub fn column(text: &str) -> Result<(String, Expression), OptimiseError> {
+    let (name, formula) =
+        text.split_once('=').ok_or_else(|| OptimiseError::invalid("expected NAME = EXPRESSION"))?;
     let name = name.trim();
     if name.is_empty() || !name.chars().all(|character| character.is_alphanumeric() || character == '_') {
-        return Err(format!("`{name}` is no name: use letters, digits and `_`"));
+        return Err(OptimiseError::invalid(format!("`{name}` is no name: use letters, digits and `_`")));
     }
-    Ok((name.to_owned(), Expression::parse(formula)?))
+    Ok((name.to_owned(), formula.parse()?))
 }
 
 /// Formulas in whose place their names may be written.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Columns {
     /// Without names of each other.
     pub all: Vec<(String, Expression)>,
@@ -138,11 +168,15 @@ pub struct Columns {
 
 impl Columns {
     /// Takes formulas: each may have the names of those before it.
-    pub fn new(formulas: impl IntoIterator<Item = (String, Expression)>) -> Outcome<Self> {
+    ///
+    /// # Errors
+    /// [`OptimiseError::Invalid`] for two with one name, [`OptimiseError::Network`] for a share.
+    pub fn new(formulas: impl IntoIterator<Item = (String, Expression)>) -> Result<Self, OptimiseError> {
         let mut columns = Self::default();
         for (name, formula) in formulas {
             if columns.all.iter().any(|(known, _)| *known == name) {
-                return Err(usage(format!("the column `{name}` is written twice: remove one")));
+                let what = format!("the column `{name}` is written twice: remove one");
+                return Err(OptimiseError::Invalid { what });
             }
             let formula = columns.expanded(&formula)?;
             columns.all.push((name, formula));
@@ -151,40 +185,55 @@ impl Columns {
     }
 
     /// The formulas of the table `[columns]` of a description.
-    pub fn of_file(description: &NetworkDescription) -> Outcome<Self> {
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn of_file(description: &NetworkDescription) -> Result<Self, OptimiseError> {
         let formulas = description.columns().iter().map(|(name, formula)| {
             column(&format!("{name} = {formula}"))
-                .map_err(|wrong| usage(format!("[columns] {name}: {wrong}")))
+                .map_err(|wrong| OptimiseError::invalid(format!("[columns] {name}: {wrong}")))
         });
-        Self::new(formulas.collect::<Outcome<Vec<_>>>()?)
+        Self::new(formulas.collect::<Result<Vec<_>, _>>()?)
     }
 
     /// An expression without names of columns, and with shares by their names as measures.
-    pub fn expanded(&mut self, expression: &Expression) -> Outcome<Expression> {
+    ///
+    /// # Errors
+    /// [`OptimiseError::Network`] for an invalid share.
+    pub fn expanded(&mut self, expression: &Expression) -> Result<Expression, OptimiseError> {
         for name in expression.names().iter().filter(|name| name.starts_with("share(")) {
             let share: Share = name.parse()?;
             if !self.shares.contains(&share) {
                 self.shares.push(share);
             }
         }
-        Ok(expression.replaced(&|name| match self.all.iter().find(|(known, _)| known == name) {
-            Some((_, formula)) => formula.clone(),
-            None => Expression::Name(
-                name.parse()
-                    .ok()
-                    .filter(|_| name.starts_with("share("))
-                    .map_or_else(|| name.to_owned(), |share: Share| share.to_string()),
-            ),
-        }))
+        let replaced =
+            expression.0.replaced(&|name| match self.all.iter().find(|(known, _)| known == name) {
+                Some((_, formula)) => formula.0.clone(),
+                None => Term::Name(
+                    name.parse()
+                        .ok()
+                        .filter(|_| name.starts_with("share("))
+                        .map_or_else(|| name.to_owned(), |share: Share| share.to_string()),
+                ),
+            });
+        Ok(Expression(replaced))
     }
 
     /// Refuses names that are neither measures nor numbers.
-    pub fn check(&self, known: &[String], number_of: &dyn Fn(&str) -> Option<f64>) -> Outcome<()> {
+    ///
+    /// # Errors
+    /// [`OptimiseError::Invalid`].
+    pub fn check(
+        &self,
+        known: &[String],
+        number_of: &dyn Fn(&str) -> Option<f64>,
+    ) -> Result<(), OptimiseError> {
         for (column, formula) in &self.all {
             if let Some(name) =
                 formula.names().into_iter().find(|name| !known.contains(name) && number_of(name).is_none())
             {
-                return Err(usage(format!(
+                return Err(OptimiseError::invalid(format!(
                     "column `{column}`: `{name}` is no measure, and no number of the file. Measures: {}",
                     known.join(", ")
                 )));
@@ -214,23 +263,23 @@ impl<'t> Parser<'t> {
         Some(next)
     }
 
-    fn sum(&mut self) -> Result<Expression, String> {
+    fn sum(&mut self) -> Result<Term, String> {
         let mut left = self.product()?;
         while let Some(operator) = self.takes(&['+', '-']) {
-            left = Expression::Binary(operator, Box::new([left, self.product()?]));
+            left = Term::Binary(operator, Box::new([left, self.product()?]));
         }
         Ok(left)
     }
 
-    fn product(&mut self) -> Result<Expression, String> {
+    fn product(&mut self) -> Result<Term, String> {
         let mut left = self.factor()?;
         while let Some(operator) = self.takes(&['*', '/']) {
-            left = Expression::Binary(operator, Box::new([left, self.factor()?]));
+            left = Term::Binary(operator, Box::new([left, self.factor()?]));
         }
         Ok(left)
     }
 
-    fn factor(&mut self) -> Result<Expression, String> {
+    fn factor(&mut self) -> Result<Term, String> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
             return Err(format!("there are more than {MOST_DEPTH} levels of brackets and signs"));
@@ -238,7 +287,7 @@ impl<'t> Parser<'t> {
         let found = match self.next() {
             Some('-') => {
                 self.at += 1;
-                Ok(Expression::Negative(Box::new(self.factor()?)))
+                Ok(Term::Negative(Box::new(self.factor()?)))
             }
             Some('(') => {
                 self.at += 1;
@@ -254,7 +303,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    fn number(&mut self) -> Result<Expression, String> {
+    fn number(&mut self) -> Result<Term, String> {
         let rest = &self.text[self.at..];
         let mut end = 0;
         for (at, character) in rest.char_indices() {
@@ -265,10 +314,10 @@ impl<'t> Parser<'t> {
             end = at + 1;
         }
         self.at += end;
-        rest[..end].parse().map(Expression::Number).map_err(|_| format!("`{}` is not a number", &rest[..end]))
+        rest[..end].parse().map(Term::Number).map_err(|_| format!("`{}` is not a number", &rest[..end]))
     }
 
-    fn name(&mut self) -> Result<Expression, String> {
+    fn name(&mut self) -> Result<Term, String> {
         let rest = &self.text[self.at..];
         let part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
         let mut end = rest.find(|character| !part(character)).unwrap_or(rest.len());
@@ -281,7 +330,7 @@ impl<'t> Parser<'t> {
             end += close.ok_or_else(|| "a bracket is not closed".to_owned())?.0 + 1;
         }
         self.at += end;
-        Ok(Expression::Name(rest[..end].to_owned()))
+        Ok(Term::Name(rest[..end].to_owned()))
     }
 }
 
@@ -296,7 +345,7 @@ mod tests {
             "share(stay <= 4)" => 0.9,
             _ => panic!("{name}"),
         };
-        Expression::parse(text).unwrap().value(&of)
+        text.parse::<Expression>().unwrap().value(&of)
     }
 
     #[test]
@@ -318,8 +367,8 @@ mod tests {
     fn columns_are_put_in_the_place_of_their_names() {
         let of = |texts: &[&str]| Columns::new(texts.iter().map(|text| column(text).unwrap()));
         let mut columns = of(&["cost = 2 * queue(a)", "profit = 9 - cost"]).unwrap();
-        assert_eq!(columns.all[1].1, Expression::parse("9 - 2 * queue(a)").unwrap());
-        let bound = columns.expanded(&Expression::parse("share( wait(a)<=4.0 ) + cost").unwrap()).unwrap();
+        assert_eq!(columns.all[1].1, "9 - 2 * queue(a)".parse().unwrap());
+        let bound = columns.expanded(&"share( wait(a)<=4.0 ) + cost".parse().unwrap()).unwrap();
         assert_eq!(bound.names(), ["share(wait(a) <= 4)", "queue(a)"]);
         assert_eq!(columns.shares.len(), 1);
         let known = ["queue(a)".to_owned()];
@@ -330,7 +379,7 @@ mod tests {
     #[test]
     fn what_is_no_expression_is_refused() {
         for wrong in ["", "1 +", "wait(a", "(1", "1 1", "2x", "$", "1 + * 2", &"(".repeat(100)] {
-            assert!(Expression::parse(wrong).is_err(), "{wrong}");
+            assert!(wrong.parse::<Expression>().is_err(), "{wrong}");
         }
         for wrong in ["wait", "wait < 3", "wait <=", "share(stay <= 4)"] {
             assert!(bound(wrong).is_err(), "{wrong}");
