@@ -234,7 +234,7 @@ impl<M: Model> PartOf<M> {
             self.arrivals = Buffer::storage(gpu, "arrivals", room)?;
             self.arrives.clear();
         }
-        let mut upload = Upload::new(gpu, "arrivals", first + bytes)?;
+        let upload = Upload::new(gpu, "arrivals", first + bytes)?;
         let begun = Instant::now();
         upload.fill(gpu, &pieces)?;
         self.spent.fill += begun.elapsed();
