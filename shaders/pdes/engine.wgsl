@@ -141,6 +141,10 @@ const QUEUE_NEEDED = 2u;
 const MAIL_NEEDED = 3u;
 const DIGEST_CUT = 4u;
 const OUTBOX_NEEDED = 5u;
+// In a part of a run with a calendar, of the events that came before this window: a bit for each
+// bucket, and 0xffffffff minus the epochs from the start of the span to the earliest one in a list.
+const ARRIVED_MARKS = 6u;
+const ARRIVED_LISTED = 7u;
 // For each relaxation dispatch (pdes/bounds/neighbours_relax.wgsl), the earliest bound that it
 // changed, or UNCHANGED.
 const CHANGES = 8u;

@@ -23,10 +23,11 @@
 //!    memory, which is mapped again during the wait for the window. One submission copies it, runs
 //!    the window, and reads its report.
 //! 2. *Arrive*: an invocation inserts each received event into its LP's mailbox, as if the last
-//!    window had sent it (`shaders/pdes/parts/arrive.wgsl`).
+//!    window had sent it (`shaders/pdes/parts/arrive.wgsl`), or into its calendar.
 //! 3. The *window*, as in a single run. Its workgroups include that smallest time in their
 //!    reduction, so all parts find the same window end and count the same windows. Events for LPs
-//!    of other parts go to the outbox.
+//!    of other parts go to the outbox. With a calendar, the host computes the next epoch from what
+//!    the parts left. An epoch in which no part executes an event is not counted.
 //! 4. *Read*: failures, counts and partial reductions, and as much of the outbox as the last window
 //!    sent plus a quarter; the remainder needs a second read.
 //! 5. *Exchange*: one message to each other part, with this part's report (40 bytes) and its
@@ -42,6 +43,7 @@
 
 mod saved;
 
+use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
 use bytemuck::{Pod, Zeroable};
@@ -94,8 +96,8 @@ use crate::time::Ticks;
 /// NVIDIA's driver (580.159) may hang if a device is destroyed while another thread ends.
 ///
 /// Queues, mailboxes and outboxes grow, unless capacities are fixed ([`Options::fixed`]): all parts
-/// go back to a copy of their memory, which each makes every second, and continue from there.
-/// Calendars and [`Sync::Neighbours`](crate::pdes::Sync) work only on one device.
+/// go back to a copy of their memory, which each makes every second, and repeat the runs since.
+/// [`Sync::Neighbours`](crate::pdes::Sync) works only on one device.
 ///
 /// A run is saved like a run on a single device ([`GpuPart::checkpoint`], [`SimulationRun::save`]),
 /// and resumed by any number of parts ([`GpuPart::resume`]) or by another engine. The bytes are the
@@ -116,6 +118,9 @@ pub struct GpuPart<M: Model> {
     /// The host state when all parts last copied their memory.
     saved: Option<PartSnapshot>,
     over: bool,
+    /// All events before this time are executed. (A calendar reports epochs that may hold no event
+    /// before the end of a run.)
+    reached: Ticks,
 }
 
 /// The state to which all parts go back if one of them overflows.
@@ -126,7 +131,6 @@ struct PartSnapshot {
     arrived: Vec<Vec<u8>>,
     windows: u64,
     events: u64,
-    at: Instant,
 }
 
 /// The time between copies of the memory: work since the last copy is repeated after a growth. (In
@@ -200,8 +204,18 @@ impl<M: Model> GpuPart<M> {
         let windows = before.map_or(0, |before| before.windows);
         // Events before the checkpoint count for the first part.
         let events = before.filter(|_| place.0 == 0).map_or(0, |before| before.events);
-        let mut this =
-            Self { transport, part, lps, heads, arrived, windows, events, saved: None, over: true };
+        let mut this = Self {
+            transport,
+            part,
+            lps,
+            heads,
+            arrived,
+            windows,
+            events,
+            saved: None,
+            over: true,
+            reached: Ticks::ZERO,
+        };
         let reported = this.part.begun(HEAD);
         this.exchange(reported, GO)?;
         this.over = false;
@@ -251,9 +265,7 @@ impl<M: Model> GpuPart<M> {
         }
         // Until the run succeeds.
         self.over = true;
-        // Never goes back to an earlier run: where event-limited runs end depends on where others
-        // ended.
-        self.saved = None;
+        self.part.begin(until);
         let (mut reported, mut state) = (Instant::now(), GO);
         let mut watch = |progress: &Progress| {
             // Once is enough: the window that reports it may be repeated.
@@ -263,19 +275,37 @@ impl<M: Model> GpuPart<M> {
             }
             state
         };
+        // The ends to run to. After a growth there are several: the copy may precede earlier runs,
+        // which are repeated unwatched.
+        let mut ends = VecDeque::from([until]);
         let stop = loop {
-            match self.go(until, &mut watch) {
-                Ok(stop) => break stop,
-                Err(error) => self.recover(error)?,
+            let ended = match ends.len() {
+                1 => self.go(ends.make_contiguous(), &mut watch),
+                _ => self.go(ends.make_contiguous(), &mut |_| GO),
+            };
+            match ended {
+                Ok(stop) => {
+                    ends.pop_front();
+                    if ends.is_empty() {
+                        break stop;
+                    }
+                }
+                Err(error) => ends = self.recover(error)?.into(),
             }
         };
+        self.part.closed(stop, until);
+        if stop == Stop::Watcher {
+            // No run to an end repeats it.
+            self.saved = None;
+            self.part.forget();
+        }
         self.over = false;
         Ok(Progress { stop: Some(stop), ..self.progress() })
     }
 
-    /// From a window of parity 0 to the end of the run.
-    fn go(&mut self, until: Until, watch: &mut dyn FnMut(&Progress) -> u32) -> Result<Stop, HybridError> {
-        let mut parity = 0;
+    /// From a window of parity 0 to the first of these ends.
+    fn go(&mut self, ends: &[Until], watch: &mut dyn FnMut(&Progress) -> u32) -> Result<Stop, HybridError> {
+        let (until, mut parity) = (ends[0], 0);
         let stop = loop {
             let progress = self.progress();
             let stop = match progress.now {
@@ -288,35 +318,48 @@ impl<M: Model> GpuPart<M> {
             if let Some(stop) = stop {
                 break stop;
             }
-            let save = parity == 0 && (self.saved.is_none() || self.heads[0].due != 0);
-            if save {
-                let (heads, arrived) = (self.heads.clone(), self.arrived.clone());
-                let (windows, events, at) = (self.windows, self.events, Instant::now());
-                self.saved = Some(PartSnapshot { heads, arrived, windows, events, at });
+            if parity == 0 && (self.saved.is_none() || self.heads[0].due != 0) {
+                self.save(ends);
             }
             // The first of two dispatches sends and executes nothing.
             if self.part.is_speculative() {
-                self.step(0, until.time, GO, save)?;
+                self.step(0, until.time, GO)?;
                 parity = 1;
             }
             self.windows += 1;
             let state = watch(&Progress { windows: self.windows, ..progress });
-            self.step(parity, until.time, state, save && parity == 0)?;
+            self.step(parity, until.time, state)?;
+            if self.progress().events == progress.events {
+                // An epoch without events before the end is no window.
+                self.windows -= 1;
+                self.reached = self.part.epoch_end(progress.now).min(until.time);
+            }
             parity = if self.part.is_speculative() { 0 } else { 1 - parity };
         };
         // Drains the messages of the last window, and leaves the memory as between calls of a
         // single run. No window continues from here.
-        let end = if stop == Stop::Time { until.time } else { Ticks::ZERO };
-        for parity in parity..2 {
-            self.step(parity, end, GO, false)?;
+        let end = if stop == Stop::Time && !self.part.is_calendar() { until.time } else { Ticks::ZERO };
+        if parity == 0 && self.saved.is_none() {
+            // A run to time zero makes the first copy, as on a single device.
+            self.save(ends);
         }
-        self.part.closed(stop, until);
+        for parity in parity..2 {
+            self.step(parity, end, GO)?;
+        }
         Ok(stop)
     }
 
+    /// Copies the host's state, and with the next dispatch the memory, on the way to these ends.
+    fn save(&mut self, ends: &[Until]) {
+        let (heads, arrived) = (self.heads.clone(), self.arrived.clone());
+        let (windows, events) = (self.windows, self.events);
+        self.saved = Some(PartSnapshot { heads, arrived, windows, events });
+        self.part.save(ends);
+    }
+
     /// After an overflow, all parts go back to the last copy of the memory, and the part that
-    /// overflowed gets more room. Other errors are returned.
-    fn recover(&mut self, error: HybridError) -> Result<(), HybridError> {
+    /// overflowed gets more room. Returns the ends of the runs since. Other errors are returned.
+    fn recover(&mut self, error: HybridError) -> Result<Vec<Until>, HybridError> {
         let HybridError::Simulation(SimulationError::Fault(fault)) = error else { return Err(error) };
         let room =
             [FaultKind::QueueFull, FaultKind::MailboxFull, FaultKind::OutboxFull].contains(&fault.kind);
@@ -328,18 +371,22 @@ impl<M: Model> GpuPart<M> {
         if able == 0 {
             return Err(error);
         }
+        // A larger memory may have no copy.
+        let ends = self.part.ends();
         let own = self.lps.contains(&fault.lp).then_some(fault);
-        let back = self.part.go_back(own).map_err(HybridError::from);
+        let earliest = saved.heads.iter().map(|head| head.earliest).min().map_or(Ticks::ZERO, Ticks::new);
+        let back = self.part.go_back(own, earliest).map_err(HybridError::from);
         agreed(&mut *self.transport, back)?;
         (self.heads, self.windows, self.events) = (saved.heads, saved.windows, saved.events);
-        self.arrived = saved.arrived;
+        (self.arrived, self.reached) = (saved.arrived, Ticks::ZERO);
         log::info!("{fault}: the run continues with more room");
-        Ok(())
+        Ok(ends)
     }
 
     /// The progress of all parts.
     pub fn progress(&self) -> Progress {
         let now = self.heads.iter().map(|head| head.earliest).min().map_or(Ticks::NEVER, Ticks::new);
+        let now = now.max(self.reached);
         let events = self.heads.iter().map(|head| head.events).sum();
         Progress { now, events, windows: self.windows, stop: None }
     }
@@ -404,14 +451,12 @@ impl<M: Model> GpuPart<M> {
     }
 
     /// Runs a dispatch of this parity on all parts, and exchanges reports.
-    fn step(&mut self, parity: u32, until: Ticks, state: u32, save: bool) -> Result<(), HybridError> {
+    fn step(&mut self, parity: u32, until: Ticks, state: u32) -> Result<(), HybridError> {
         // Includes this part: after a growth the device knows its pending events, but not what it
         // sent.
         let earliest = self.progress().now;
-        // Before the received events, which may overflow.
-        let saved = if save { self.part.save() } else { Ok(()) };
         let arrived = std::mem::take(&mut self.arrived);
-        let mut reported = saved.and_then(|()| self.part.step(parity, (until, earliest), arrived, HEAD));
+        let mut reported = self.part.step(parity, (until, earliest), arrived, HEAD);
         if let (Ok(reported), true) = (&mut reported, self.part.is_speculative() && parity == 0) {
             reported.events = 0; // a bound on future events
         }
@@ -436,7 +481,7 @@ impl<M: Model> GpuPart<M> {
                     failure: reported.failure,
                     needed: reported.needed,
                     state,
-                    due: self.saved.as_ref().is_some_and(|saved| saved.at.elapsed() > EVERY).into(),
+                    due: self.part.is_due(EVERY).into(),
                 };
                 (reported.mails, None)
             }
@@ -525,21 +570,29 @@ mod tests {
     use crate::hybrid::in_process;
     use crate::models::Phold;
     use crate::pdes::{Capacity, CpuSimulation, Sync};
+    use crate::queue::QueueDesign;
     use crate::time::Resolution;
+
+    fn until(units: f64) -> Until {
+        Until::time(Resolution::default().ticks(units).unwrap())
+    }
 
     #[test]
     fn parts_that_grow_between_sparse_windows_keep_the_order() {
-        let units = Resolution::default();
-        let end = Until::time(units.ticks(2000.0).unwrap());
+        let end = until(2000.0);
         let devices = [Gpu::for_test(), Gpu::for_test()];
         for (lps, rate) in [(3, 0.01), (6, 0.003)] {
-            let model = Phold::new(lps, 2, rate, 0.5, units).unwrap();
+            let model = Phold::new(lps, 2, rate, 0.5, Resolution::default()).unwrap();
             let narrow = model.with_capacity(Capacity { queue: 1, mailbox: 1 });
             for seed in 0..6 {
-                let mut expected = CpuSimulation::new(&model, Options::default().seed(seed)).unwrap();
+                let usual = Options::default().seed(seed);
+                let mut expected = CpuSimulation::new(&model, usual).unwrap();
                 expected.run(end).unwrap();
-                for sync in [Sync::Yawns, Sync::Horizon] {
-                    let options = Options::default().seed(seed).sync(sync);
+                for options in [
+                    usual.sync(Sync::Yawns),
+                    usual.sync(Sync::Horizon),
+                    usual.sync(Sync::Yawns).queue(QueueDesign::Calendar),
+                ] {
                     let ran = in_process(2, |rank| {
                         let gpu = &devices[rank.rank() as usize];
                         let mut part = GpuPart::on(Box::new(rank), gpu, &narrow, options)?;
@@ -547,10 +600,57 @@ mod tests {
                         part.fingerprint()
                     });
                     for found in ran {
-                        assert_eq!(found.unwrap(), expected.fingerprint(), "{lps} LPs, seed {seed}, {sync}");
+                        assert_eq!(found.unwrap(), expected.fingerprint(), "{lps} LPs, {options:?}");
                     }
                 }
             }
         }
+    }
+
+    /// Windows, events, the first pending time and the fingerprint, after ends at and within
+    /// epochs, after events, and after a checkpoint. Some LPs have room for fewer events than they
+    /// get.
+    #[test]
+    fn calendars_of_parts_equal_the_sequential_engine() {
+        let devices = [Gpu::for_test(), Gpu::for_test(), Gpu::for_test()];
+        let options = Options::default().seed(7).queue(QueueDesign::Calendar);
+        let ends = [until(20.0), until(34.5), Until::events(4000), until(34.5), until(400.0), until(403.25)];
+        for (parts, lps, population, rate) in
+            [(2, 65, 8, 0.1), (3, 130, 2, 0.01), (2, 3, 1, 0.002), (1, 64, 4, 0.1)]
+        {
+            let model = Phold::new(lps, population, rate, 10.0, Resolution::default()).unwrap();
+            let narrow = model.with_capacity(Capacity { queue: 2, mailbox: 2 });
+            let mut sequential = CpuSimulation::new(&model, options).unwrap();
+            let mut expected = Vec::new();
+            for end in ends {
+                expected.push((sequential.run(end).unwrap(), sequential.fingerprint()));
+            }
+            let (middle, bytes) = (2, sequential_checkpoint(&model, options, &ends[..=2]));
+            let ran = in_process(parts, |rank| {
+                let gpu = &devices[rank.rank() as usize];
+                let mut part = GpuPart::on(Box::new(rank), gpu, &narrow, options).unwrap();
+                ends.map(|end| (part.run(end).unwrap(), part.fingerprint().unwrap())).to_vec()
+            });
+            for found in ran {
+                assert_eq!(found, expected, "{parts} parts of {lps} LPs");
+            }
+            let resumed = in_process(parts, |rank| {
+                let gpu = &devices[rank.rank() as usize];
+                let mut part = GpuPart::resume(Box::new(rank), gpu, &model, options, &bytes).unwrap();
+                let rest = ends[middle + 1..].iter();
+                rest.map(|&end| (part.run(end).unwrap(), part.fingerprint().unwrap())).collect::<Vec<_>>()
+            });
+            for found in resumed {
+                assert_eq!(found, expected[middle + 1..], "{parts} parts of {lps} LPs, resumed");
+            }
+        }
+    }
+
+    fn sequential_checkpoint(model: &Phold, options: Options, ends: &[Until]) -> Checkpoint {
+        let mut sequential = CpuSimulation::new(model, options).unwrap();
+        for &end in ends {
+            sequential.run(end).unwrap();
+        }
+        sequential.checkpoint().unwrap()
     }
 }

@@ -27,6 +27,7 @@ use eventhorizon::pdes::{
     self, Autosave, Checkpoint, CheckpointError, CpuSimulation, Fingerprint, Model as _, Options, Progress,
     SimulationError, Until,
 };
+use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 use serde_json::json;
 
@@ -68,6 +69,10 @@ pub struct Args {
         pdes::Sync::help(pdes::Sync::serves_parts)
     ))]
     sync: pdes::Sync,
+    /// Use this queue design on devices, a name from docs/queues.md. Default: the library's choice.
+    /// Changes the speed only
+    #[arg(long)]
+    queue: Option<QueueDesign>,
     /// Set the number of ranks, each a thread of this process with its own worker threads or
     /// device. Under mpirun, the number of its processes is used. Devices are taken from the best
     /// adapters in turn
@@ -311,7 +316,7 @@ fn on_device(
     let gpu = Gpu::nth(rank)?;
     devices.lock().unwrap_or_else(PoisonError::into_inner).push(gpu.clone());
     let device = Some(gpu.info().name.clone());
-    let options = pdes::Options::default().seed(run.seed).sync(args.sync);
+    let options = pdes::Options::default().seed(run.seed).sync(args.sync).queue(args.queue);
     let watch = |_: &_| shared::watch();
     let saves = args.checkpoint.as_ref().map(|path| autosave(args, path));
     // A run to time zero includes the set-up. A resumed run has only its own end.

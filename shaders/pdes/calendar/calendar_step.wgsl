@@ -6,7 +6,7 @@
 // import: pdes/calendar/calendar_window.wgsl
 // import: pdes/calendar/calendar_send.wgsl
 // provides: pending_first, schedule
-// needs: Item, Payload, event_before, event_item, run
+// needs: Item, Payload, event_before, event_item, run, sent_away
 
 // The number of the first event of a short bucket in order. At least one must remain.
 fn pick_first() -> u32 {
@@ -57,6 +57,8 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         }
     } else if time_less(time, time_add(lp_now, run.lookahead)) {
         fail(lp_row, LOOKAHEAD);
+        return;
+    } else if sent_away(row, lp, time, payload) {
         return;
     }
     calendar_send(row, event);

@@ -4,6 +4,9 @@
 // pdes/window/yawns.wgsl describes the functions of a file that synchronises and windows at the end
 // of a run. Here no messages are in transit, so none are settled.
 //
+// Parts of a run (pdes/parts/outbox.wgsl) execute the same epoch, which the host finds: that of
+// run.earliest. A part that has no event there executes nothing.
+//
 // The set of executed events is exact. Whether the last epoch of a run holds an event before the
 // run's end is unknown until it is tried: such a window may execute nothing, and is then not
 // counted.
@@ -12,8 +15,8 @@
 // import: pdes/window/epochs.wgsl
 // import: pdes/calendar/calendar.wgsl
 // import: pdes/window/partials.wgsl
-// provides: Horizon, IDLE, Reduced, clock_broken, did_something, horizon_enough, horizon_of, leave
-// provides: merge, synchronise
+// provides: Horizon, IDLE, Reduced, arrival_before_bound, clock_broken, did_something
+// provides: horizon_enough, horizon_of, leave, merge, synchronise
 // needs: run
 //
 // bounds: for the sort, the only trusted kernel that links it: partial results are below
@@ -87,12 +90,27 @@ fn synchronise(lane: u32) -> Horizon {
     found.windows = wide_subtract(done.xy, vec2<u32>(u32(none), 0u));
     found.failure = failure;
     found.tried = select(marks.xy, TIME_ZERO, last.z != 0u);
+    var agreed = NO_EPOCH;
+    if any(run.earliest != TIME_NEVER) {
+        found.marks |= atomicLoad(&words[ARRIVED_MARKS]);
+        let arrived = atomicLoad(&words[ARRIVED_LISTED]);
+        if arrived != 0u {
+            let since = wide_multiply(vec2<u32>(NO_EPOCH - arrived, 0u), run.epoch_length);
+            found.far = time_min(found.far, time_add(found.base, since));
+        }
+        // Another part may have to repeat an epoch that is empty here.
+        found.tried = TIME_ZERO;
+        let epochs = epoch_split(time_since(run.earliest, found.base)).epochs;
+        if epochs.y == 0u && epochs.x < CALENDAR_BUCKETS { agreed = epochs.x; }
+    }
 
     // The next epoch, counted from the start of the span.
     let half = CALENDAR_BUCKETS / 2u;
     var ahead = NO_EPOCH;
     if found.marks != 0u { ahead = epochs_ahead(found.marks, found.turn); }
+    ahead = min(ahead, agreed);
     var listed = NO_EPOCH;
+    let first = time_min(found.far, run.earliest);
     let far = epoch_split(time_since(found.far, found.base));
     if any(found.far != TIME_NEVER) && far.epochs.y == 0u && far.epochs.x < CALENDAR_BUCKETS { listed = far.epochs.x; }
     var next = found;
@@ -107,10 +125,11 @@ fn synchronise(lane: u32) -> Horizon {
             next.turn = half - found.turn;
             next.drain = true;
         }
-    } else if any(found.far != TIME_NEVER) {
+    } else if any(first != TIME_NEVER) {
         // All buckets are empty: continue at the span of the earliest listed event.
-        let place = epoch_split(found.far).epochs.x % half;
-        next.now = wide_subtract(found.far, far.rest);
+        let at = epoch_split(first);
+        let place = at.epochs.x % half;
+        next.now = wide_subtract(first, at.rest);
         next.base = wide_subtract(next.now, wide_multiply(vec2<u32>(place, 0u), run.epoch_length));
         next.turn = 0u;
         next.bucket = place;
@@ -157,6 +176,11 @@ fn leave(group: u32, found: Horizon, left: Reduced) {
 }
 
 fn horizon_enough(executed: u32) -> bool {
+    return false;
+}
+
+// As in pdes/window/epoch_for_all.wgsl.
+fn arrival_before_bound(time: vec2<u32>) -> bool {
     return false;
 }
 

@@ -1,10 +1,11 @@
 // A part of a run that is cut over devices: events for LPs of other parts. Parts are ranges of LPs
 // of about equal length, the longer ones first. Between this dispatch and the next, the host moves
-// the events (src/hybrid/devices.rs), and pdes/parts/arrive.wgsl puts them into mailboxes.
+// the events (src/hybrid/devices.rs), and pdes/parts/arrive.wgsl puts them into mailboxes, or
+// pdes/calendar/calendar_arrive.wgsl into a calendar.
 //
-//   words    after the message counts: the number of events for each other part, in order; then for
-//            each of these OUTBOX_ROOM entries of an LP and the words of an event. Counts continue
-//            beyond the room, which is a failure
+//   words    after the counts of events: the number of events for each other part, in order; then
+//            for each of these OUTBOX_ROOM entries of an LP and the words of an event. Counts
+//            continue beyond the room, which is a failure
 //
 // All rows have the same bound here.
 //
@@ -19,6 +20,9 @@
 override OUTBOX_PARTS: u32 = 2u;
 override OUTBOX_OWN: u32 = 0u;
 override OUTBOX_ROOM: u32 = 1u;
+
+// The counts of a row in `words` before the outbox.
+override OUTBOX_AFTER: u32 = 3u;
 
 // The words of an entry.
 const OUTBOX_ENTRY = 1u + EVENT_WORDS;
@@ -41,7 +45,7 @@ fn sent_away(row: u32, lp: u32, time: vec2<u32>, payload: Payload) -> bool {
     }
     let part = part_of(lp);
     let other = part - u32(part > OUTBOX_OWN);
-    let counts = COUNTS + 3u * run.rows;
+    let counts = COUNTS + OUTBOX_AFTER * run.rows;
     let place = atomicAdd(&words[counts + other], 1u);
     if place >= OUTBOX_ROOM {
         // Reported for the part's first LP, because which LP finds no room depends on scheduling.

@@ -1,6 +1,7 @@
 // Replicas by local teams, for small runs: as pdes/replicas/team.wgsl, but with an invocation for
-// every LP, its state in registers during a slice, and all pending events in workgroup memory
-// (pdes/replicas/team_local_pool.wgsl). So a window needs only a workgroup barrier.
+// every LP, its state and first event in registers during a slice, and its other pending events in
+// workgroup memory if they fit (pdes/replicas/team_local_pool.wgsl). So a window needs only a
+// workgroup barrier, and one of buffers if they do not.
 //
 // import: pdes/model.wgsl
 // import: pdes/memory/lp_memory.wgsl
@@ -10,7 +11,7 @@
 // import: pdes/replicas/scheduled_lp.wgsl
 // provides: schedule
 // needs: Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, handle, item_event
-// needs: replica_stop, run, shared_run
+// needs: replica_stop, run, shared_run, slot_put, slots_barrier
 
 // The time of the first pending event as a word, so that one atomic minimum finds it: barriers are
 // most of a window's cost. 1 + ticks since the last window began, or one of these constants. A far
@@ -49,7 +50,7 @@ fn schedule(lp: u32, time: vec2<u32>, payload: Payload) {
         return;
     }
     let event = event_item(time, payload);
-    pool_events[pool_first + slot] = event;
+    slot_put(slot, event);
     if (to == own_lp) & time_less(time, own_until) {
         own_insert(slot, event);
     } else {
@@ -151,6 +152,7 @@ fn local_windows(
             atomicStore(&local_going[turn], 1u);
             if here.serves { far_step(far, team, search, member, first); }
         }
+        slots_barrier();
         let going = workgroupUniformLoad(&local_going[turn]);
         if runs {
             let next = atomicLoad(&local_keys[3u * team + turn]);

@@ -22,7 +22,7 @@
 // import: pdes/replicas/scheduled_lp.wgsl
 // provides: dry_ends, schedule
 // needs: HALTED, Item, Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, handle
-// needs: item_event, replica_stop, run, shared_run
+// needs: item_event, replica_stop, run, shared_run, slot_next, slot_put, slots_barrier
 
 // A length of time as a word: its 26 highest binary places, and the number of places below them. An
 // earlier time never has a greater word.
@@ -101,7 +101,7 @@ fn ahead_send(send: AheadSend) {
         fail_room(lp_row, QUEUE_FULL, QUEUE_NEEDED, POOL + 1u);
         return;
     }
-    pool_events[pool_first + slot] = send.event;
+    slot_put(slot, send.event);
     pool_send(send.to, slot);
     own_sent = time_min(own_sent, event_time(send.event));
 }
@@ -161,7 +161,7 @@ fn local_horizon(
             }
             if tries {
                 key = ahead_key(wide_subtract(first, base));
-                after = pool_next[pool_first + own_first];
+                after = slot_next(own_first);
                 behind = pool_event(after);
                 ahead_count = 0u;
                 ahead_promise = select(time_add(event_time(behind), run.lookahead), TIME_NEVER, after == NONE);
@@ -223,6 +223,7 @@ fn local_horizon(
                 }
             }
             turn = 1u - turn;
+            slots_barrier();
             workgroupBarrier();
         }
         if !halted { atomicStore(&local_going[asked], 1u); }

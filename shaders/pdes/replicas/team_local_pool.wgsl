@@ -1,20 +1,22 @@
-// The pending events of a small run in workgroup memory, for local teams: one pool, in which an
-// event keeps its slot from `schedule` to its execution. LPs share it, so no room is idle, and more
-// replicas are resident. A workgroup serves TEAMS replicas, each with its own part of:
-//   pool_events  the event of each slot
-//   pool_next    the next slot in its LP's ordered list, in an unordered inbox, or in a free list
+// The pending events of a small run, for local teams: one pool, in which an event keeps its slot
+// from `schedule` to its execution. LPs share it, so no room is idle, and more replicas are
+// resident. A slot has an event, and the next slot in its LP's ordered list, in an unordered inbox,
+// or in a free list: in workgroup memory (pdes/replicas/team_local_slots.wgsl), or in buffers if
+// there is no room (pdes/replicas/team_local_slots_far.wgsl). In workgroup memory is always, for
+// each of the TEAMS replicas of a workgroup:
 //   pool_inbox   by parity of the window that reads it, the first slot of each LP's inbox
 //   pool_free    the heads of two free lists. A window takes from the longer one (pool_lean: the
 //                difference) and gives to the other (pool_gives), so takes and gives do not race
-// Between slices: queue_events from place * POOL on is pool_events; links from place * (POOL +
-// LISTS) on is pool_next (POOL), then the next window's inboxes (LISTS). lps row: unused (2), first
-// slot, stalled windows. REPLICA_SAVED: parity, pool_free (2), pool_lean.
+// Between slices: queue_events from place * POOL on are the events; links from place * (POOL +
+// LISTS) on are the next slots (POOL), then the next window's inboxes (LISTS). lps row: unused (2),
+// first slot, stalled windows. REPLICA_SAVED: parity, pool_free (2), pool_lean.
 //
 // Functions: pool_fetch, pool_keep, pool_choose, pool_window, pool_take, pool_give, pool_send,
 // own_insert, own_remove, own_time, own_collect.
 //
 // import: pdes/engine.wgsl
-// needs: Item, event_before, event_time, run
+// needs: Item, event_before, event_time, run, slot_event, slot_link, slot_next, slots_fetch
+// needs: slots_keep
 
 const NONE = 0xffffffffu;
 
@@ -27,16 +29,12 @@ override TEAMS: u32 = 1u;
 
 @group(0) @binding(8) var<storage, read_write> links: array<u32>;
 
-var<workgroup> pool_events: array<Item, TEAMS * POOL>;
-var<workgroup> pool_next: array<u32, TEAMS * POOL>;
 var<workgroup> pool_inbox: array<atomic<u32>, 2u * TEAMS * LISTS>;
 var<workgroup> pool_free: array<atomic<u32>, 2u * TEAMS>;
 var<workgroup> pool_lean: array<atomic<i32>, TEAMS>;
 var<workgroup> pool_gives: array<atomic<u32>, 2u * TEAMS>;
 
-// The team, and the start of its slots.
 var<private> pool_team: u32;
-var<private> pool_first: u32;
 
 // The list of free slots that the present window gives to.
 var<private> pool_given: u32;
@@ -66,13 +64,8 @@ var<private> own_spare: u32;
 // Call it in all invocations of a team, before the slice's first window and a barrier.
 fn pool_fetch(team: u32, place: u32, member: u32, saved: vec4<u32>) {
     pool_team = team;
-    pool_first = team * POOL;
     let links_first = place * (POOL + LISTS);
-    // Bound: the slots of each invocation.
-    for (var i = member; i < POOL; i += LISTS) {
-        pool_events[pool_first + i] = queue_events[place * POOL + i];
-        pool_next[pool_first + i] = links[links_first + i];
-    }
+    slots_fetch(team, place, member);
     let parity = saved.x & 1u;
     atomicStore(&pool_inbox[pool_inbox_of(parity, member)], links[links_first + POOL + member]);
     atomicStore(&pool_inbox[pool_inbox_of(1u - parity, member)], NONE);
@@ -88,10 +81,7 @@ fn pool_fetch(team: u32, place: u32, member: u32, saved: vec4<u32>) {
 // new REPLICA_SAVED.
 fn pool_keep(place: u32, member: u32) -> vec4<u32> {
     let links_first = place * (POOL + LISTS);
-    for (var i = member; i < POOL; i += LISTS) {
-        queue_events[place * POOL + i] = pool_events[pool_first + i];
-        links[links_first + i] = pool_next[pool_first + i];
-    }
+    slots_keep(place, member);
     links[links_first + POOL + member] = atomicLoad(&pool_inbox[pool_inbox_of(run.part.parity, member)]);
     let free = 2u * pool_team;
     return vec4<u32>(
@@ -110,7 +100,7 @@ fn pool_take() -> u32 {
     // Bound: the slots, because each failed exchange means that another invocation took one. No
     // slot returns to this list during a window.
     while slot != NONE {
-        let found = atomicCompareExchangeWeak(&pool_free[list], slot, pool_next[pool_first + slot]);
+        let found = atomicCompareExchangeWeak(&pool_free[list], slot, slot_next(slot));
         if found.exchanged {
             atomicAdd(&pool_lean[pool_team], 2 * i32(side) - 1);
             return slot;
@@ -121,44 +111,44 @@ fn pool_take() -> u32 {
 }
 
 fn pool_give(slot: u32) {
-    pool_next[pool_first + slot] = atomicExchange(&pool_free[2u * pool_team + pool_given], slot);
+    slot_link(slot, atomicExchange(&pool_free[2u * pool_team + pool_given], slot));
     atomicAdd(&pool_lean[pool_team], 1 - 2 * i32(pool_given));
 }
 
 // Sends an event to an LP, which may be this invocation's.
 fn pool_send(lp: u32, slot: u32) {
-    pool_next[pool_first + slot] = atomicExchange(&pool_inbox[pool_inbox_of(1u - run.part.parity, lp)], slot);
+    slot_link(slot, atomicExchange(&pool_inbox[pool_inbox_of(1u - run.part.parity, lp)], slot));
 }
 
 // The event in a slot; for NONE an arbitrary event, which another invocation may be writing and the
 // caller discards. This needs no branch.
 fn pool_event(slot: u32) -> Item {
-    return pool_events[pool_first + min(slot, POOL - 1u)];
+    return slot_event(min(slot, POOL - 1u));
 }
 
 // Inserts an event into the LP's list, in order.
 fn own_insert(slot: u32, event: Item) {
     if (own_first == NONE) | event_before(event, own_event) {
-        pool_next[pool_first + slot] = own_first;
+        slot_link(slot, own_first);
         own_first = slot;
         own_event = event;
         return;
     }
     var before = own_first;
-    var after = pool_next[pool_first + before];
+    var after = slot_next(before);
     // Bound: events of the LP.
     while (after != NONE) & !event_before(event, pool_event(after)) {
         before = after;
-        after = pool_next[pool_first + before];
+        after = slot_next(before);
     }
-    pool_next[pool_first + before] = slot;
-    pool_next[pool_first + slot] = after;
+    slot_link(before, slot);
+    slot_link(slot, after);
 }
 
 // Removes the first event; its slot is then given back or reused.
 fn own_remove() {
     own_spare = own_first;
-    own_first = pool_next[pool_first + own_first];
+    own_first = slot_next(own_first);
     own_event = pool_event(own_first);
 }
 
@@ -174,8 +164,8 @@ fn own_collect(lp: u32) {
     atomicStore(&pool_inbox[inbox], NONE);
     // Bound: events sent to the LP.
     while slot != NONE {
-        let next = pool_next[pool_first + slot];
-        own_insert(slot, pool_events[pool_first + slot]);
+        let next = slot_next(slot);
+        own_insert(slot, slot_event(slot));
         slot = next;
     }
 }

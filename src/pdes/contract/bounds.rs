@@ -17,3 +17,8 @@ pub(in crate::pdes) fn budget(lps: u32) -> u32 {
 pub(in crate::pdes) fn epoch_length(lookahead: Ticks) -> Ticks {
     lookahead.max(Ticks::new(1))
 }
+
+/// The end of the epoch that contains a time. A window lies within one.
+pub(in crate::pdes) fn epoch_end(time: Ticks, epoch_length: Ticks) -> Ticks {
+    Ticks::new(time.get() - time.get() % epoch_length.get()).saturating_add(epoch_length)
+}

@@ -10,6 +10,7 @@ shared! {
     pub(in crate::pdes) const MAIL_NEEDED: usize;
     pub(in crate::pdes) const DIGEST_CUT: usize;
     pub(in crate::pdes) const OUTBOX_NEEDED: usize;
+    pub(in crate::pdes) const ARRIVED_MARKS: usize;
     pub(in crate::pdes) const COUNTS: usize;
     /// Rows of a half of the control block in `lps`. Between calls half 0 is valid, because windows
     /// are recorded in pairs.
@@ -19,6 +20,38 @@ shared! {
     "pdes/calendar/calendar.wgsl":
     /// A bit in the last word of the second row of control, for calendars.
     pub(in crate::pdes) const SERVED: u32 as PHASE_SERVED;
+    const LIST: u32 as PHASE_LIST;
+}
+
+/// Rows of a half of the control block that a part with a calendar reports.
+pub(in crate::pdes) const REPORTED_ROWS: usize = 4;
+
+/// The earliest time that may be pending in a calendar after a window: that of an epoch with
+/// events, or of the lists. `rows` is what the window left in the control block, `partials` its
+/// reductions. Exact if the run has stopped.
+pub(in crate::pdes) fn calendar_first(
+    rows: &[u32],
+    partials: &[u32],
+    buckets: u32,
+    epoch_length: Ticks,
+) -> Ticks {
+    let time = |at: usize| Ticks::from_words([rows[at], rows[at + 1]]);
+    let stopped = rows[6] != 0;
+    if stopped {
+        return time(4);
+    }
+    let (base, turn) = (time(8), rows[7] & (LIST - 1));
+    let (mut far, mut marks) = (time(10), rows[14]);
+    for partial in partials.chunks_exact(4) {
+        far = far.min(Ticks::from_words([partial[0], partial[1]]));
+        marks |= partial[3];
+    }
+    if marks == 0 {
+        return far;
+    }
+    let ahead = if turn == 0 { marks } else { marks >> turn | marks << (buckets - turn) }.trailing_zeros();
+    let span = epoch_length.get().saturating_mul(ahead.into());
+    far.min(base.saturating_add(Ticks::new(span)))
 }
 
 /// The state of a run between calls.

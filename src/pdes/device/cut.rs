@@ -332,7 +332,7 @@ impl Cut {
         cut.buckets = buckets;
         cut.capacity = capacity;
         (cut.room, cut.stored) = stored_with(capacity);
-        cut.outbox = needs.part.map(|part| Outbox::new(gpu, rows, part, needs));
+        cut.outbox = needs.part.map(|part| Outbox::new(gpu, &cut, part, needs));
         cut.sort = (buckets > 0).then(|| Sort::new(gpu, cut.room)).flatten();
         Ok(cut)
     }
@@ -344,6 +344,14 @@ impl Cut {
     /// The number of workgroups for this many rows.
     pub(in crate::pdes) fn groups_of(&self, rows: u32) -> u32 {
         rows.div_ceil(self.at_once() * self.tiles)
+    }
+
+    /// The counts of a row in `words`.
+    pub(in crate::pdes) fn counts(&self) -> u32 {
+        match self.buckets {
+            0 => 3,
+            buckets => buckets + 3,
+        }
     }
 
     /// The rows that a workgroup of a window serves at once.
@@ -441,10 +449,11 @@ pub(in crate::pdes) struct Outbox {
 impl Outbox {
     /// Sized for twice the events that go to each part if LPs send to all LPs alike, at the mean
     /// load of their mailboxes; it fits a binding.
-    fn new(gpu: &Gpu, rows: u32, PartIndex { own, parts, room }: PartIndex, needs: Needs) -> Self {
+    fn new(gpu: &Gpu, cut: &Cut, PartIndex { own, parts, room }: PartIndex, needs: Needs) -> Self {
         const LEAST: f64 = 1024.0;
         let others = u64::from(parts - 1).max(1);
-        let taken = 4 * (64 + 3 * u64::from(rows) + others);
+        let rows = cut.rows;
+        let taken = 4 * (64 + u64::from(cut.counts()) * u64::from(rows) + others);
         let bytes = gpu.max_buffer_bytes().saturating_sub(taken);
         let fitting = bytes / (others * Outbox::entry(needs.event_bytes as usize) as u64);
         let sent = mean_for(needs.capacity.mailbox) * f64::from(rows);

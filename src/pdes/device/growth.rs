@@ -51,7 +51,12 @@ impl Snapshot {
 
     /// Whether a new copy is due.
     pub(in crate::pdes) fn is_due(&self) -> bool {
-        self.saved.as_ref().is_none_or(|(saved, ends)| saved.elapsed() >= EVERY || ends.len() > MOST_ENDS)
+        self.is_due_after(EVERY)
+    }
+
+    /// The same with another time between snapshots.
+    pub(in crate::pdes) fn is_due_after(&self, every: Duration) -> bool {
+        self.saved.as_ref().is_none_or(|(saved, ends)| saved.elapsed() >= every || ends.len() > MOST_ENDS)
     }
 
     /// Records a copy of the run on its way to `ends`. All work in flight must be known to be

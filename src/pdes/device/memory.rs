@@ -195,20 +195,24 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                 firsts.map(|first| Buffer::storage(gpu, label, u64::from(rows(first)) * cut.stored));
             buffers.collect::<Result<_, _>>()
         };
-        let (queues, stores, counts) = match cut.buckets {
+        let (queues, stores) = match cut.buckets {
             0 => {
                 let slots = |(_, rows)| strategy.queue.slots(rows, run.queue_capacity);
                 let queues = cut.parts().map(|part| Buffer::storage(gpu, "queues", slots(part)));
-                (queues.collect::<Result<_, _>>()?, [store("mailboxes, even")?, store("mailboxes, odd")?], 2)
+                (queues.collect::<Result<_, _>>()?, [store("mailboxes, even")?, store("mailboxes, odd")?])
             }
-            buckets => (Vec::new(), [store("calendar")?, Vec::new()], u64::from(buckets) + 2),
+            _ => (Vec::new(), [store("calendar")?, Vec::new()]),
         };
         let memories = cut
             .parts()
             .map(|(_, rows)| Buffer::storage(gpu, "LP memory", u64::from(rows) * u64::from(run.memory_rows)));
         let memory_groups: u64 = cut.parts().map(|(_, lps)| u64::from(run.memory_groups(gpu, lps))).sum();
         let away = cut.outbox.map_or(0, |outbox| outbox.words(size_of::<Event<P>>()));
-        let words = Buffer::storage(gpu, "failures and counts", COUNTS as u64 + (1 + counts) * rows + away)?;
+        let words = Buffer::storage(
+            gpu,
+            "failures and counts",
+            COUNTS as u64 + u64::from(cut.counts()) * rows + away,
+        )?;
         words.write(gpu, FAILURE as u64, &[u32::MAX; 2])?; // NO_FAILURE
         let control = 2 * (rows + groups) + 1;
         let found = strategy.windows.found_rows * rows;

@@ -30,6 +30,9 @@ pub(in crate::pdes) struct Plans {
     /// Each half alone.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
     pub(in crate::pdes) halves: [Plan; 2],
+    /// Merges the partial reductions of a half, if windows do: before a part of a run is read.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
+    pub(in crate::pdes) gathers: [Plan; 2],
     /// Windows per recording: 2, or 1 for a window of two dispatches.
     pair: u32,
     /// Dispatches to record before a readback of the progress.
@@ -187,6 +190,7 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     let look = recipes.look.as_ref().map(|look| of_windows(gpu, recipes, look)).transpose()?;
     let relax = recipes.relax.as_ref().map(|relax| of_windows(gpu, recipes, relax)).transpose()?;
     let mut halves = [(); 2].map(|()| Plan::new("windows"));
+    let mut gathers = [(); 2].map(|()| Plan::new("partial reductions"));
     let relaxations = if cut.rows > FEW { RELAXATIONS } else { RELAXATIONS - 1 };
     let mut turns = Vec::new();
     for ((parity, parts), half) in parities.iter().enumerate().zip(&mut halves) {
@@ -194,6 +198,7 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
         if let Some(gather) = &gather {
             let (_, part, buffer) = &parts[0];
             half.dispatch(gpu, gather, 1, &memory.bindings(part, buffer))?;
+            gathers[parity].dispatch(gpu, gather, 1, &memory.bindings(part, buffer))?;
         }
         if let Some((sort, buckets)) = &sort {
             for (_, part, buffer) in parts {
@@ -254,5 +259,5 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     log::debug!("{windows}");
     let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).chain(turns).collect();
     let pair = if look.is_some() { 1 } else { 2 };
-    Ok(Plans { runs, windows, halves, pair, progress, digests })
+    Ok(Plans { runs, windows, halves, gathers, pair, progress, digests })
 }

@@ -17,6 +17,8 @@ struct Files {
     window: &'static [&'static str],
     start: &'static str,
     held: &'static [&'static str],
+    /// What inserts events from other parts, and the files it needs.
+    arrive: (&'static str, &'static [&'static str]),
 }
 
 /// The parameters of a single run's kernels.
@@ -33,6 +35,7 @@ const QUEUES: Files = Files {
     window: &["pdes/queues/queues.wgsl", "pdes/window/deliver_mail.wgsl", MAILBOXES],
     start: "pdes/queues/queues_start.wgsl",
     held: &["pdes/queues/queues_held.wgsl", MAILBOXES],
+    arrive: ("pdes/parts/arrive.wgsl", &[MAILBOXES]),
 };
 
 const CALENDAR: Files = Files {
@@ -40,6 +43,7 @@ const CALENDAR: Files = Files {
     window: &["pdes/calendar/calendar_window.wgsl", "pdes/calendar/calendar_step.wgsl"],
     start: "pdes/calendar/calendar_start.wgsl",
     held: &["pdes/calendar/calendar_held.wgsl"],
+    arrive: ("pdes/calendar/calendar_arrive.wgsl", &[]),
 };
 
 /// Rows per invocation of a relaxation.
@@ -231,7 +235,8 @@ impl Recipes {
         };
         let away = if outbox.is_some() { "pdes/parts/outbox.wgsl" } else { NO_OUTBOX };
         let parts = outbox.map(|Outbox { parts, own, room }| {
-            [("OUTBOX_PARTS", parts), ("OUTBOX_OWN", own), ("OUTBOX_ROOM", room)]
+            let after = if buckets > 0 { buckets + 3 } else { 3 };
+            [("OUTBOX_PARTS", parts), ("OUTBOX_OWN", own), ("OUTBOX_ROOM", room), ("OUTBOX_AFTER", after)]
                 .map(|(name, value)| (name, f64::from(value)))
         });
         let transfer = [("GROUP_SIZE", f64::from(group_size))];
@@ -297,9 +302,8 @@ impl Recipes {
                     .with(sort.subgroup.map(|size| ("SUBGROUP", f64::from(size))))
             }),
             arrive: parts.map(|_| {
-                let file = "pdes/parts/arrive.wgsl";
-                with_pending("arrive", file, &[MAILBOXES], true, file)
-                    .with([("GROUP_SIZE", f64::from(gather_size))])
+                let (file, more) = files.arrive;
+                with_pending("arrive", file, more, true, file).with([("GROUP_SIZE", f64::from(gather_size))])
             }),
             first: calendar.map(|_| {
                 [with_pending("first_rows", first, &[REDUCE], false, first), gather("first_of_all", first)]

@@ -37,8 +37,8 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                     let Recipes { look, relax, window, .. } = recipes(of(windows));
                     kernels.extend(look.into_iter().chain(relax).chain([window]));
                 }
-                // Outboxes work alike for all queues.
-                if !int64 && wide {
+                // Outboxes work alike for all queues but the calendar.
+                if !int64 && (wide || calendar) {
                     let outbox = Some(Outbox { parts: 3, own: 1, room: 64 });
                     let part = recipes(Choice { outbox, ..of(Windows::EPOCHS) });
                     kernels.extend([part.window].into_iter().chain(part.arrive));

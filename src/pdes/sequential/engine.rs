@@ -20,7 +20,7 @@ use super::{native, reference};
 use crate::pdes::checkpoint::{
     CheckpointError, Checkpointed, Contents, Identity, RunHeader, RunHistory, Skew, reason,
 };
-use crate::pdes::contract::bounds::{budget, epoch_length};
+use crate::pdes::contract::bounds::{budget, epoch_end, epoch_length};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::event::LpEvent;
 use crate::pdes::contract::limits::{check_lps, check_time};
@@ -324,7 +324,8 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
                 self.fail(FaultKind::Cycle, lp);
                 continue;
             }
-            self.window(self.epoch_end(now).min(until.time), until.events);
+            let epoch_end = epoch_end(now, epoch_length(self.model.lookahead()));
+            self.window(epoch_end.min(until.time), until.events);
         }
     }
 
@@ -332,13 +333,6 @@ impl<'m, M: Model> CpuSimulation<'m, M> {
     fn begin_window(&mut self, first: Ticks) {
         self.windows += 1;
         self.rounds = (first, if self.rounds.0 == first { self.rounds.1 } else { 0 } + 1);
-    }
-
-    /// The end of the epoch that contains a time. An epoch is as long as the lookahead, or one tick
-    /// without a lookahead, and a window lies within one.
-    fn epoch_end(&self, time: Ticks) -> Ticks {
-        let epoch_length = epoch_length(self.model.lookahead());
-        Ticks::new(time.get() - time.get() % epoch_length.get()).saturating_add(epoch_length)
     }
 
     /// Executes all events before `until` in order. A textbook loop needs no windows. Here windows

@@ -94,6 +94,9 @@ fn parts_have_the_bits_of_the_sequential_engine() {
     same(&Reference(ring), &[until(7.0), until(120.0)], &[3], options.group_size(8).tiles(3));
     // The messages between parts are so large that several cores copy them.
     same(&Reference(Phold::new(250_000, 2, 0.1, 10.0, units).unwrap()), &[until(15.0)], &[2], options);
+    // A dispatch merges what 1,250 workgroups of a part leave.
+    let calendar = Options::default().queue(QueueDesign::Calendar).group_size(16);
+    same(&Reference(Phold::new(40_000, 2, 0.1, 10.0, units).unwrap()), &[until(15.0)], &[2], calendar);
     // A payload of 6 words, LP memory, and events that `init` sends to other LPs.
     same(
         &Reference(CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap()),
@@ -218,12 +221,38 @@ fn too_little_room_is_a_fault_of_all_parts() {
     }
 }
 
+/// Runs within a second share one copy of the memory. An overflow in a later one repeats them all,
+/// each to its own end, or windows are others.
+#[test]
+fn runs_since_the_copy_are_repeated_after_an_overflow() {
+    let model = Phold::new(300, 4, 0.1, 10.0, Resolution::default()).unwrap();
+    let mut ends: Vec<_> = (1..=14).map(|i| until(7.3 * f64::from(i))).collect();
+    ends.insert(9, Until::events(7000));
+    // Nine of them fit, and the tenth does not.
+    let narrow = Like(model, model.source(), Capacity { queue: 12, mailbox: 12 });
+    let options = Options::default().queue(QueueDesign::Heap);
+    let mut sequential = CpuSimulation::new(&model, options).unwrap();
+    let expected: Vec<_> =
+        ends.iter().map(|&end| (sequential.run(end).unwrap(), sequential.fingerprint())).collect();
+    for (fixed, runs) in [(true, 9), (false, ends.len())] {
+        let ran = in_process(2, |rank| {
+            let gpu = device(&rank);
+            let mut part = GpuPart::on(Box::new(rank), &gpu, &narrow, options.fixed(fixed)).unwrap();
+            let mut run = |&end| Ok::<_, HybridError>((part.run(end)?, part.fingerprint()?));
+            ends.iter().map_while(|end| run(end).ok()).collect::<Vec<_>>()
+        });
+        for ran in ran {
+            assert_eq!(ran, expected[..runs]);
+        }
+    }
+}
+
 #[test]
 fn what_parts_cannot_have_is_refused_on_all() {
     let model = Phold::new(3, 4, 0.1, 10.0, Resolution::default()).unwrap();
     let usual = Options::default();
     for (parts, options, words) in [
-        (2, usual.queue(QueueDesign::Calendar), "calendar"),
+        (2, usual.queue(QueueDesign::Calendar).sync(Sync::Horizon), "calendar"),
         (2, usual.sync(Sync::Neighbours), "Sync::Yawns"),
         (4, usual, "fewer devices"),
     ] {

@@ -351,6 +351,17 @@ fn local_teams_that_share_a_workgroup() {
     }
 }
 
+/// More events than fit workgroup memory: they stay in buffers. (Teams with queues have no windows
+/// to the event horizon.)
+#[test]
+fn local_teams_whose_events_are_in_buffers() {
+    let gpu = gpu().taken_for_hardware();
+    let ways = [Synchronise::Yawns, Synchronise::Horizon].map(|sync| mapped(Mapping::Team).sync(sync));
+    for (lps, population, rate, end) in [(600, 6, 0.1, 35.0), (400, 8, 0.000_1, 2000.0)] {
+        agree_on(&gpu, &runs(3), until(end), &ways, move |_| Reference(phold(lps, population, rate, 10.0)));
+    }
+}
+
 #[test]
 fn teams_try_windows_to_the_event_horizon_where_windows_are_nearly_empty() {
     let gpu = gpu().taken_for_hardware();

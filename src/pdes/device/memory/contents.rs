@@ -74,6 +74,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         control: Control,
         first: Ticks,
     ) -> Result<(), GpuError> {
+        // Other parts may have earlier events.
+        let earlier = self.cut.outbox.map_or(first, |_| self.run.earliest.min(control.now));
+        let first = first.min(earlier);
         let base = match self.cut.buckets {
             0 => Ticks::ZERO,
             _ if first == Ticks::NEVER => Ticks::ZERO,

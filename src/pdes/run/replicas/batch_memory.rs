@@ -58,8 +58,8 @@ impl<M: Model> Driver<'_, M> {
         Ok(BatchMapping::Team { group_size, queue })
     }
 
-    /// Teams with all pending events in workgroup memory, if they fit, with an invocation for each
-    /// LP.
+    /// Teams with an invocation for each LP, and all pending events in workgroup memory if they
+    /// fit, or in buffers if there are few runs.
     fn local_team(&self, jobs: usize) -> Option<BatchMapping> {
         let (lps, limits) = (self.model().lps(), self.gpu.limits());
         let lists = lps.checked_next_power_of_two()?;
@@ -70,15 +70,18 @@ impl<M: Model> Driver<'_, M> {
         // Rounded up, so that fewer kernels are compiled.
         let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let fits = |teams: u32| {
+        let fits = |teams: u32, pool: u32| {
             let bytes =
                 u64::from(teams) * (u64::from(pool) * (event + 4) + LOCAL_OTHERS) + u64::from(group_size) * 8;
             bytes <= limits.max_compute_workgroup_storage_size.into()
         };
-        while teams > 1 && !fits(teams) {
+        while teams > 1 && !fits(teams, pool) {
             teams /= 2;
         }
-        let fits = fits(teams) && group_size <= limits.max_compute_invocations_per_workgroup;
+        let far = !fits(teams, pool);
+        let serves_far = jobs <= FEW_TEAMS && !self.gpu.is_software() && fits(teams, 0);
+        let most = if far { FAR_EVENTS } else { LOCAL_EVENTS };
+        let fits = (!far || serves_far) && group_size <= limits.max_compute_invocations_per_workgroup;
         // Fixed capacities are those of queues and mailboxes. Event-limited runs end with an epoch,
         // which teams in workgroup memory do not have.
         let counted = self.until.events != Until::EMPTY.events;
@@ -91,11 +94,12 @@ impl<M: Model> Driver<'_, M> {
             }
             Some(_) => return None,
         };
-        (fits && !chosen && pool / lps <= LOCAL_EVENTS).then_some(BatchMapping::LocalTeam {
+        (fits && !chosen && pool / lps <= most).then_some(BatchMapping::LocalTeam {
             group_size,
             pool,
             teams,
             horizon,
+            far,
         })
     }
 
@@ -227,6 +231,10 @@ const LOCAL_OTHERS: u64 = 9 * 16;
 
 /// The maximum number of events per LP for such teams, because they are in a list. (A guess.)
 const LOCAL_EVENTS: u32 = 32;
+
+/// The same if events are in buffers: between 4 per LP, which gain at all rates, and 16, which lose
+/// where windows are full.
+const FAR_EVENTS: u32 = 12;
 
 /// The maximum size of a batch in bytes.
 const MEMORY: u64 = 4 << 30;

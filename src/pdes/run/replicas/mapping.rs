@@ -67,9 +67,10 @@ crate::text::debug_is_display!(UnknownMapping);
 pub(super) enum BatchMapping {
     /// Teams with the queues of LPs in buffers: the size of a workgroup, and the queue design.
     Team { group_size: u32, queue: QueueDesign },
-    /// Teams with all pending events of a run in workgroup memory: room for `pool` events,
-    /// `teams` teams per workgroup, and whether windows may reach the event horizon.
-    LocalTeam { group_size: u32, pool: u32, teams: u32, horizon: bool },
+    /// Teams with an invocation for each LP: room for `pool` events, `teams` teams per workgroup,
+    /// whether windows may reach the event horizon, and whether pending events are in buffers,
+    /// because they do not fit workgroup memory.
+    LocalTeam { group_size: u32, pool: u32, teams: u32, horizon: bool, far: bool },
     /// Threads: the number of runs per workgroup, or `None` to find it; whether the first keys of a
     /// run are in workgroup memory if they fit; and whether some runs have no lookahead, so that
     /// their windows are rounds at one time.
@@ -173,9 +174,21 @@ impl Recipes {
         let alone = |entry, files: &[&'static str], size| {
             with(entry, &[files, &[NO_PARAMS]].concat(), size, files[0])
         };
-        let (begin, settle, slice, held): (_, _, &[_], &[_]) = match crowd {
+        let slots = match crowd {
+            BatchMapping::LocalTeam { far: true, .. } => "pdes/replicas/team_local_slots_far.wgsl",
+            _ => "pdes/replicas/team_local_slots.wgsl",
+        };
+        let local_slice = [slots];
+        let local_begin = ["pdes/replicas/team_local_start.wgsl", slots];
+        let local_held = [
+            "pdes/replicas/replica_digest.wgsl",
+            "pdes/replicas/team_local_held.wgsl",
+            "pdes/replicas/held_apart_none.wgsl",
+            slots,
+        ];
+        let (begin, settle, slice, held): (&[_], _, &[_], &[_]) = match crowd {
             BatchMapping::Team { .. } => (
-                "pdes/queues/queues_start.wgsl",
+                &["pdes/queues/queues_start.wgsl"],
                 ("settle_team", &["pdes/replicas/team_settle.wgsl", "pdes/queues/queues_start.wgsl"][..]),
                 &[
                     "pdes/replicas/team.wgsl",
@@ -191,18 +204,11 @@ impl Recipes {
                     MAILBOXES,
                 ],
             ),
-            BatchMapping::LocalTeam { .. } => (
-                "pdes/replicas/team_local_start.wgsl",
-                ("settle_local", &["pdes/replicas/team_local_start.wgsl"][..]),
-                &[],
-                &[
-                    "pdes/replicas/replica_digest.wgsl",
-                    "pdes/replicas/team_local_held.wgsl",
-                    "pdes/replicas/held_apart_none.wgsl",
-                ],
-            ),
+            BatchMapping::LocalTeam { .. } => {
+                (&local_begin, ("settle_local", &local_begin[..]), &local_slice, &local_held)
+            }
             BatchMapping::Thread { rounds, .. } => (
-                "pdes/replicas/thread_start.wgsl",
+                &["pdes/replicas/thread_start.wgsl"],
                 ("settle_thread", &["pdes/replicas/thread_start.wgsl"][..]),
                 match rounds {
                     true => &["pdes/replicas/thread.wgsl", "pdes/replicas/thread_rounds.wgsl"],
@@ -229,7 +235,7 @@ impl Recipes {
         let output = (size_of::<M::Output>() > 0)
             .then(|| with_model("write_outputs", &["pdes/results/output.wgsl"], plain));
         Self {
-            start: with_model("start_lps", &["pdes/window/start.wgsl", begin], plain),
+            start: with_model("start_lps", &[&["pdes/window/start.wgsl"], begin].concat(), plain),
             settle: alone(settle.0, settle.1, settle_group(plain)),
             slices: crowd
                 .shapes()
@@ -258,8 +264,9 @@ pub(in super::super) fn handler_kernels<M: Model>(model: &M) -> [Recipe; 2] {
 pub(in super::super) fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let crowds = [
         BatchMapping::Team { group_size: 64, queue: QueueDesign::Heap },
-        BatchMapping::LocalTeam { group_size: 64, pool: 256, teams: 1, horizon: true },
-        BatchMapping::LocalTeam { group_size: 32, pool: 64, teams: 4, horizon: true },
+        BatchMapping::LocalTeam { group_size: 64, pool: 256, teams: 1, horizon: true, far: false },
+        BatchMapping::LocalTeam { group_size: 32, pool: 64, teams: 4, horizon: true, far: false },
+        BatchMapping::LocalTeam { group_size: 64, pool: 256, teams: 1, horizon: true, far: true },
     ];
     let threads = [(None, true), (Some(8), false)].into_iter().flat_map(|(group_size, local_keys)| {
         [false, true].map(|rounds| BatchMapping::Thread { group_size, local_keys, rounds })

@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
+use web_time::{Duration, Instant};
+
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
-use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
+use super::super::auto;
 use super::Simulation;
 use crate::pdes::checkpoint::Contents;
+use crate::pdes::contract::bounds::epoch_end;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::sync::Windows;
-use crate::pdes::device::control::FAILURE;
+use crate::pdes::device::control::{FAILURE, calendar_first};
 use crate::pdes::device::cut::{Outbox, PartIndex, group_size_at_most};
+use crate::pdes::device::growth::Snapshot;
 use crate::pdes::device::memory::{Run, needed};
-use crate::pdes::device::strategy::usual;
 use crate::pdes::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
 
 /// One part of a run.
@@ -33,10 +36,25 @@ pub(crate) struct PartOf<M: Model> {
     lists: Vec<Vec<u8>>,
     /// The staging buffer of readbacks.
     staging: Option<Download>,
+    /// Where the host's time went since the last report.
+    spent: HostTime,
+    /// The ends of a copy of the memory to make with the next dispatch.
+    saving: Option<Vec<Until>>,
     /// For each other part, the number of events read together with the report: as many as the last
     /// window of that parity sent, and a reserve. (By parity, because every second window often
     /// executes only events beyond budgets, and sends few.)
     ahead: [Vec<u32>; 2],
+}
+
+/// Host time of a part's windows.
+#[derive(Debug, Default)]
+struct HostTime {
+    /// Filling uploads with received events.
+    fill: Duration,
+    /// Submitting, and waiting for the device.
+    device: Duration,
+    /// Copying sent events out of readbacks.
+    take: Duration,
 }
 
 /// The report of a part after a dispatch of all its rows.
@@ -71,9 +89,6 @@ impl<M: Model> PartOf<M> {
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
         let refused = |problem| Err(SimulationError::Parts { problem });
-        if options.queue.is_some_and(QueueDesign::is_calendar) {
-            return refused("does not support a calendar queue: choose another design, or keep the default");
-        }
         let windows = match options.sync.windows() {
             Some(windows) if !windows.serves_parts => {
                 return refused(
@@ -87,8 +102,9 @@ impl<M: Model> PartOf<M> {
         if model.lps() < parts {
             return refused("needs at least one LP for each device: use fewer devices");
         }
-        let queue = Some(options.queue.unwrap_or_else(|| usual(windows)));
-        let options = options.queue(queue).sync(windows.into());
+        // Parts run no trials: they take the design that a single run would begin with.
+        let options = options.sync(windows.into());
+        let options = options.queue(auto::candidates(gpu, model, &options)?[0].queue);
         let lps = range(model.lps(), (own, parts));
         let place = PartIndex { own, parts, room: 0 };
         let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
@@ -104,6 +120,8 @@ impl<M: Model> PartOf<M> {
             arrives: BTreeMap::new(),
             lists: Vec::new(),
             staging: None,
+            spent: HostTime::default(),
+            saving: None,
             ahead: [(); 2].map(|()| vec![0; parts as usize - 1]),
             simulation,
         })
@@ -122,6 +140,16 @@ impl<M: Model> PartOf<M> {
     /// Whether a window has two dispatches, between which the parts agree on the event horizon.
     pub(crate) fn is_speculative(&self) -> bool {
         self.simulation.strategy.windows.is_speculative()
+    }
+
+    /// Whether pending events are in a calendar.
+    pub(crate) fn is_calendar(&self) -> bool {
+        self.simulation.strategy.queue.is_calendar()
+    }
+
+    /// The end of the epoch of a time.
+    pub(crate) fn epoch_end(&self, time: Ticks) -> Ticks {
+        epoch_end(time, self.simulation.memory.run.epoch_length)
     }
 
     /// Bytes of an event in a message.
@@ -151,6 +179,10 @@ impl<M: Model> PartOf<M> {
         let mut rest: Vec<&[u8]> = came.iter().filter_map(|came| came.get(spare..)).collect();
         let gpu = self.simulation.gpu.clone();
         let mut encoder = gpu.encoder("a window of a part");
+        if let (Some(ends), Some(snapshot)) = (self.saving.take(), &mut self.simulation.snapshot) {
+            snapshot.save(&mut encoder, ends.into_iter());
+        }
+        self.simulation.memory.clear_arrived(&mut encoder);
         while self.take(&mut encoder, parity, &mut rest)? {
             // Pieces that fill a binding are submitted first; the last one goes with the window.
             let full = std::mem::replace(&mut encoder, gpu.encoder("a window of a part"));
@@ -160,6 +192,10 @@ impl<M: Model> PartOf<M> {
         let Simulation { memory, plans, .. } = &self.simulation;
         memory.clear_outbox(&mut encoder, self.ahead[0].len());
         plans.halves[parity as usize].record(&mut encoder);
+        if until == Ticks::ZERO && parity == 1 {
+            // The last dispatch of a run. (Empty for queues: their windows know the first events.)
+            plans.progress.record(&mut encoder);
+        }
         self.reported(parity, Some(encoder), spare)
     }
 
@@ -199,7 +235,9 @@ impl<M: Model> PartOf<M> {
             self.arrives.clear();
         }
         let upload = Upload::new(gpu, "arrivals", first + bytes)?;
+        let begun = Instant::now();
         upload.fill(gpu, &pieces)?;
+        self.spent.fill += begun.elapsed();
         let each = size_of::<Run>() as u64;
         let runs = (0..).zip(buffers).map(|(place, buffer)| (place * each, (buffer, 0), each));
         let came = (count > 0).then(|| (first, (self.arrivals.raw().clone(), 0), bytes));
@@ -227,20 +265,41 @@ impl<M: Model> PartOf<M> {
         self.simulation.snapshot.is_some()
     }
 
-    /// Copies the memory before a window of parity 0, without the received events. If there is no
-    /// room for a copy, capacities cannot grow.
-    pub(crate) fn save(&mut self) -> Result<(), SimulationError> {
-        let Simulation { gpu, snapshot, .. } = &mut self.simulation;
-        if let Some(snapshot) = snapshot {
-            let mut encoder = gpu.encoder("snapshot");
-            snapshot.save(&mut encoder, std::iter::once(Until::EMPTY));
-            gpu.submit(encoder)?;
-        }
-        Ok(())
+    /// Lets the next dispatch, of parity 0, first copy the memory, on the way to these ends,
+    /// without the received events, which may overflow. If there is no room for a copy, capacities
+    /// cannot grow.
+    pub(crate) fn save(&mut self, ends: &[Until]) {
+        self.saving = Some(ends.to_vec());
     }
 
-    /// Goes back to the copy, with more room if this part had an overflow.
-    pub(crate) fn go_back(&mut self, fault: Option<Fault>) -> Result<(), SimulationError> {
+    /// Whether it is time for another copy: after `every`, or after many runs.
+    pub(crate) fn is_due(&self, every: Duration) -> bool {
+        self.simulation.snapshot.as_ref().is_some_and(|snapshot| snapshot.is_due_after(every))
+    }
+
+    /// Records the end of another run.
+    pub(crate) fn begin(&mut self, until: Until) {
+        if let Some(snapshot) = &mut self.simulation.snapshot {
+            snapshot.begin(until);
+        }
+    }
+
+    /// The ends of the runs since the copy, including the current one.
+    pub(crate) fn ends(&self) -> Vec<Until> {
+        self.simulation.snapshot.as_ref().map_or_else(Vec::new, Snapshot::ends)
+    }
+
+    /// Invalidates the copy.
+    pub(crate) fn forget(&mut self) {
+        if let Some(snapshot) = &mut self.simulation.snapshot {
+            snapshot.forget();
+        }
+    }
+
+    /// Goes back to the copy, with more room if this part had an overflow. No event of any part was
+    /// before `earliest` then.
+    pub(crate) fn go_back(&mut self, fault: Option<Fault>, earliest: Ticks) -> Result<(), SimulationError> {
+        self.simulation.memory.run.earliest = earliest;
         let Some(snapshot) = &self.simulation.snapshot else {
             return fault.map_or(Ok(()), |fault| Err(fault.into()));
         };
@@ -252,7 +311,8 @@ impl<M: Model> PartOf<M> {
                 part.room = fault.needed.max(before.saturating_mul(2));
             }
             let (strategy, capacity) = (self.simulation.strategy, self.simulation.memory.capacity());
-            pollster::block_on(self.simulation.rebuild(strategy, capacity, &[Until::EMPTY]))?;
+            let ends = self.ends();
+            pollster::block_on(self.simulation.rebuild(strategy, capacity, &ends))?;
             if self.simulation.memory.cut.outbox.is_none_or(|outbox| outbox.room < fault.needed) {
                 return Err(fault.into());
             }
@@ -271,6 +331,10 @@ impl<M: Model> PartOf<M> {
     pub(crate) fn closed(&mut self, stop: Stop, until: Until) {
         self.simulation.course.heads(until);
         self.simulation.ended(Some(stop), until);
+        let HostTime { fill, device, take } = std::mem::take(&mut self.spent);
+        log::debug!(
+            "host time: {fill:?} filling uploads, {device:?} for the device, {take:?} taking messages"
+        );
     }
 
     /// The contents of its LPs, between runs.
@@ -295,7 +359,7 @@ impl<M: Model> PartOf<M> {
         window: Option<wgpu::CommandEncoder>,
         spare: usize,
     ) -> Result<PartReport, SimulationError> {
-        let Simulation { gpu, memory, .. } = &self.simulation;
+        let Simulation { gpu, memory, plans, .. } = &self.simulation;
         let (entry, ran) = (Self::entry() as u64, window.is_some());
         // The first dispatch of an event-horizon window sends nothing.
         let sends = !(self.is_speculative() && ran && parity == 0);
@@ -306,10 +370,14 @@ impl<M: Model> PartOf<M> {
         let lengths = memory.report_bytes(&ahead);
         let staging = staged(gpu, &mut self.staging, lengths.iter().sum())?;
         let mut encoder = window.unwrap_or_else(|| gpu.encoder("the start of a part"));
+        plans.gathers[1 - parity as usize].record(&mut encoder);
         memory.record_reported(&mut encoder, staging, parity, &ahead);
+        let begun = Instant::now();
         let submission = gpu.submit(encoder)?;
         let (outbox, lists, many) = (self.outbox, &mut self.lists, 2 * ahead.len());
+        let mut taken = Duration::ZERO;
         let read = staging.read(gpu, submission, lengths.iter().sum(), |mut bytes| {
+            let begun = Instant::now();
             let mut next = |length: u64| {
                 let (these, rest) = bytes.split_at(usize::try_from(length).expect("it is in memory"));
                 bytes = rest;
@@ -318,8 +386,8 @@ impl<M: Model> PartOf<M> {
             let words = |bytes: &[u8]| -> Vec<u32> {
                 bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
             };
-            let (control, counts, partials) =
-                (words(next(lengths[0])), words(next(lengths[1])), words(next(lengths[2])));
+            let (control, counts) = (words(next(lengths[0])), words(next(lengths[1])));
+            let (rows, partials) = (words(next(lengths[2])), words(next(lengths[3])));
             let counts: Vec<u32> = counts.iter().map(|&count| count.min(outbox.room)).collect();
             let mails = counts.iter().zip(&ahead).map(|(&count, &ahead)| {
                 let bytes = (u64::from(count) * entry).min(ahead);
@@ -331,9 +399,12 @@ impl<M: Model> PartOf<M> {
                 mails
             });
             let mails: Vec<_> = mails.collect();
-            (control, counts, partials, mails)
+            taken = begun.elapsed();
+            (control, counts, rows, partials, mails)
         });
-        let (control, counts, partials, mut mails) = pollster::block_on(read)?;
+        let (control, counts, rows, partials, mut mails) = pollster::block_on(read)?;
+        self.spent.take += taken;
+        self.spent.device += begun.elapsed().saturating_sub(taken);
         // The events that were not read ahead.
         let rest: Vec<(u64, u64)> = counts
             .iter()
@@ -361,11 +432,19 @@ impl<M: Model> PartOf<M> {
                 *ahead = count.saturating_add(count / 4).min(outbox.room);
             }
         }
-        let (mut earliest, mut events) = (Ticks::NEVER, 0);
-        for partial in partials.chunks_exact(4) {
-            earliest = earliest.min(Ticks::from_words([partial[0], partial[1]]));
-            events += u64::from(partial[2]);
-        }
+        let events = partials.chunks_exact(4).map(|partial| u64::from(partial[2])).sum();
+        let firsts = partials.chunks_exact(4).map(|partial| Ticks::from_words([partial[0], partial[1]]));
+        let earliest = match memory.cut.buckets {
+            0 => firsts.min().unwrap_or(Ticks::NEVER),
+            buckets => {
+                let epoch_length = memory.run.epoch_length;
+                let first = calendar_first(&rows, &partials, buckets, epoch_length);
+                // Its partials do not have what it sent: the next epoch at the earliest.
+                let sent = counts.iter().any(|&count| count > 0);
+                let sent = sent.then(|| Ticks::from_words([rows[4], rows[5]]).saturating_add(epoch_length));
+                sent.map_or(first, |sent| first.min(sent))
+            }
+        };
         let failure = control[FAILURE + 1 - parity as usize];
         Ok(PartReport { earliest, events, failure, needed: needed(&control), mails })
     }
