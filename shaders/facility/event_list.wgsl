@@ -2,7 +2,8 @@
 // GPU-based application framework supporting fast discrete-event simulation", sections 5.2 to 5.4.
 //
 // A facility has servers and a queue of *tokens*: fel_queue_linked.wgsl, or fel_queue_ring.wgsl
-// with a bound and with sources. The FEL is an unordered array with a place for each server: the
+// with a bound and with sources. Times are drawn by fel_times_exponential.wgsl, or by
+// fel_times_laws.wgsl. The FEL is an unordered array with a place for each server: the
 // event of the token in service. An iteration takes all events of the earliest time, in two
 // dispatches, in neither of which two invocations write one place:
 //   depart  steps 2 and 3 (fel_depart.wgsl): tokens that depart at the earliest time are released
@@ -15,7 +16,7 @@
 //
 // bounds: no user WGSL is linked, and other host files only read the buffers. Facilities are below
 // `params.facilities`, with which every invocation compares, and servers below `SERVERS`; targets
-// and sources are facilities, which `FelNetwork` checked. `graph` has the number of lines that
+// and sources are facilities, which `FelNetwork` checked. The graph has the number of lines that
 // `params` states, numbered below 2^32.
 
 struct Params {
@@ -26,7 +27,7 @@ struct Params {
     targets: u32,
     interval: u32,         // in ticks; 0 for none
     parity: u32,
-    unused: u32,
+    laws: u32,             // the row of `data` that the graph begins at
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

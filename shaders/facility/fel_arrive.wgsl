@@ -6,23 +6,21 @@
 // import: random/distributions.wgsl
 // import: random/mix.wgsl
 // import: gpu/reduce.wgsl
-// provides: Reduced, WORD_FIRST_PLACE, WORD_PLACES, WORD_SERVERS, facility_word, merge, now, row
-// provides: row_of, rows
-// needs: FACILITY_ROWS, fifo_close, fifo_is_empty, fifo_open, fifo_put, fifo_take, is_source
+// provides: Reduced, WORD_FIRST_PLACE, WORD_PLACES, WORD_SERVERS, WORD_TIMES, facility_word, merge
+// provides: now, row, row_of, rows
+// needs: FACILITY_ROWS, draw_service, fifo_close, fifo_is_empty, fifo_open, fifo_put, fifo_take
+// needs: graph_word, is_source
 //
 // bounds: indices as in event_list.wgsl; `NONE` sources are skipped. `next.token` is a token that a
 // source released. It is never NONE: the same dispatch counted the arrivals, and sources differ, so
-// no two arrivals are equal in the order. Loops count to tiles, sources, servers and arrivals. The
-// divisor is the interval, if it is above 0.
+// no two arrivals are equal in the order. Loops count to tiles, sources, servers, arrivals and 32.
+// The divisor is the interval, if it is above 0.
 
 // By parity: the earliest time in ticks since the clock; FAR for that many or more, NEVER for no
 // event.
 @group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;
 // By facility, then by workgroup: the low word of the last iteration that released a token to it.
 @group(0) @binding(6) var<storage, read> hits: array<u32>;
-// Lines of a word per facility: `sources` that send to it, or NONE; `targets`, equally likely; then
-// the lines WORD_.
-@group(0) @binding(7) var<storage, read> graph: array<u32>;
 // By facility FACILITY_ROWS rows: two words of the queue, services begun (2); times of service (2)
 // and waiting (2); with a bound also tokens dropped (2). Then by token or by place of a queue: the
 // next token or the token, unused, arrival at the facility (2).
@@ -43,14 +41,17 @@ var<private> iteration: vec2<u32>;
 var<private> row: vec4<u32>;
 var<private> sums: vec4<u32>;
 
+// The graph has lines of a word per facility: `sources` that send to it, or NONE; `targets`,
+// equally likely; then the lines WORD_.
 fn word(line: u32) -> u32 {
-    return graph[line * params.facilities + facility];
+    return graph_word(line * params.facilities + facility);
 }
 
-// The lines after those of sources and targets: the number of targets; the mean time of service in
-// ticks; the number of servers; with a bound also the first place of the queue, and their number.
+// The lines after those of sources and targets: the number of targets; what `draw_service` knows of
+// its times; the number of servers; with a bound also the first place of the queue, and their
+// number.
 const WORD_TARGETS = 0u;
-const WORD_MEAN = 1u;
+const WORD_TIMES = 1u;
 const WORD_SERVERS = 2u;
 const WORD_FIRST_PLACE = 3u;
 const WORD_PLACES = 4u;
@@ -64,29 +65,39 @@ fn row_of(which: u32) -> u32 {
     return FACILITY_ROWS * facility + which;
 }
 
+// The remainder of a time divided by the interval, which is from 1 to 2^31.
+fn part_of_interval(time: vec2<u32>) -> u32 {
+    if time.y == 0u { return time.x % params.interval; }
+    var part = time.y % params.interval;
+    for (var bit = 0u; bit < 32u; bit += 1u) {
+        part = 2u * part + ((time.x >> (31u - bit)) & 1u);
+        part = select(part, part - params.interval, part >= params.interval);
+    }
+    return part;
+}
+
 // A time in whole intervals: the nearest one, or the later of two, after `now`, which is a whole
 // one.
-fn rounded(service: u32) -> vec2<u32> {
-    if params.interval == 0u { return time_add(now, vec2<u32>(service, 0u)); }
-    let whole = service / params.interval;
-    let part = service - whole * params.interval;
+fn rounded(service: vec2<u32>) -> vec2<u32> {
+    if params.interval == 0u { return time_add(now, service); }
+    let part = part_of_interval(service);
+    let whole = wide_subtract(service, vec2<u32>(part, 0u));
     let later = select(0u, params.interval, part >= params.interval - part);
-    return time_add(time_add(now, vec2<u32>(whole * params.interval, 0u)), vec2<u32>(later, 0u));
+    return time_add(time_add(now, whole), vec2<u32>(later, 0u));
 }
 
 // Begins a service of a token that has arrived at a time.
 fn serve(server: u32, token: u32, arrived: vec2<u32>) {
     let number = wide_add(row.zw, vec2<u32>(1u, 0u));
     stream_open(params.seed, facility, number);
-    // The host rejects means so long that this does not fit.
-    let service = draw_exponential(vec2<u32>(facility_word(WORD_MEAN), 0u)).x + 1u;
+    let service = draw_service();
     let towards = word(params.sources + draw_below(facility_word(WORD_TARGETS)));
     let departure = rounded(service);
     row = vec4<u32>(row.xy, number);
     let busy = wide_add(sums.xy, wide_subtract(departure, now));
     sums = vec4<u32>(busy, wide_add(sums.zw, wide_subtract(now, arrived)));
     let slot = slot_of(facility, server);
-    servers[slot] = vec4<u32>(token, towards, time_add(now, vec2<u32>(service, 0u)));
+    servers[slot] = vec4<u32>(token, towards, time_add(now, service));
     times[slot] = departure;
 }
 

@@ -31,10 +31,10 @@ pub enum FelError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Time does not advance: with this interval, services are rounded to zero again and again. The
-    /// run cannot continue.
+    /// Time does not advance: services are zero again and again, drawn so or rounded to this
+    /// interval. The run cannot continue.
     #[error(
-        "time does not advance at tick {time}: with intervals of {interval} ticks, services are rounded to zero again and again; choose a shorter interval"
+        "time does not advance at tick {time}: with intervals of {interval} ticks, services take no time again and again; choose a shorter interval, or longer services"
     )]
     Stuck {
         /// The time, in ticks.

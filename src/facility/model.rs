@@ -21,6 +21,7 @@ use crate::time::{Resolution, Ticks};
 use super::nodes::{Kind, Node};
 use super::{MAX_CLASSES, Network};
 
+pub(super) use laws::{Places, library_with_laws, variate};
 pub(super) use level::{Level, TimeSums};
 pub(super) use records::{
     BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of,

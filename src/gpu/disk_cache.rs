@@ -115,7 +115,9 @@ impl DiskCache {
 
 /// The data of a file, unless it is missing, too large or damaged.
 fn load(path: &Path) -> Option<Vec<u8>> {
-    if fs::metadata(path).ok()?.len() > MOST {
+    // To open a pipe would wait for its writer.
+    let file = fs::metadata(path).ok()?;
+    if !file.is_file() || file.len() > MOST {
         return None;
     }
     let mut bytes = fs::read(path).ok()?;
@@ -168,6 +170,14 @@ mod tests {
             assert_eq!(load(&path), None, "{length} bytes");
         }
         let folder = path.parent().unwrap();
+        assert_eq!(load(folder), None, "a folder is no file");
+        #[cfg(unix)]
+        {
+            let pipe = folder.join("pipe");
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            assert_eq!(load(&pipe), None, "a pipe without a writer");
+            fs::remove_file(pipe).unwrap();
+        }
         assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "no other file is left");
         fs::remove_dir_all(folder).unwrap();
     }

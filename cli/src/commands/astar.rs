@@ -20,6 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
+use eventhorizon::OwnedBackend;
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::random::Stream;
 use eventhorizon::search::reference::AStar;
@@ -149,6 +150,11 @@ pub fn run(args: &Args) -> shared::Outcome<()> {
             Mapping::Thread(design.map_err(|error| shared::usage(format!("{error}, or auto")))?)
         }
     };
+    for (option, given) in [("--queue", args.queue != "auto"), ("--mapping", args.mapping != Mapping::Auto)] {
+        if given {
+            args.place.needs_device(option)?;
+        }
+    }
     match &args.graph {
         Some(path) => in_graph(args, path, mapping),
         None => on_map(args, mapping),
@@ -256,7 +262,11 @@ fn search_all<S: Space + Send + 'static>(
         )),
         other => Failure::from(other),
     };
-    let place = args.place.study()?;
+    // The CPU has no mappings and queue designs to choose from.
+    let place = match mapping {
+        Mapping::Auto => args.place.study()?,
+        _ => args.place.any_adapter()?.map_or(OwnedBackend::Cpu, OwnedBackend::Gpu),
+    };
     let options = Options::default().mapping(mapping).paths(wants_paths);
     let begun = Instant::now();
     let mut engine = AnyEngine::new(place.backend(), space.clone(), options);
@@ -362,7 +372,7 @@ fn on_map(args: &Args, mapping: Mapping) -> shared::Outcome<()> {
                 (true, cost.unwrap_or(0))
             }
         });
-        draw(path, &grid, shown.map(|search| searches[search]))
+        draw(path, &grid, shown.map(|search| searches[search]).as_slice())
     });
     let checked = match scenario.len() {
         0 => "none to compare with".to_owned(),
@@ -466,26 +476,26 @@ fn picture_map(path: &str) -> Result<Grid, Failure> {
     shared::in_file(Path::new(path), Grid::new(width, height, terrain.collect()))
 }
 
-/// Draws the paper's Figure 5: obstacles black, the path white, expanded cells dark, others light.
-pub(crate) fn draw(path: &str, grid: &Grid, search: Option<(UVec2, UVec2)>) -> Result<(), Failure> {
+/// Draws searches as the paper's Figure 5: obstacles black, paths white, expanded cells dark, other
+/// cells light.
+pub(crate) fn draw(path: &str, grid: &Grid, searches: &[(UVec2, UVec2)]) -> Result<(), Failure> {
     const BLOCKED: u8 = 0;
     const VISITED: u8 = 96;
     const OPEN: u8 = 192;
     const PATH: u8 = 255;
     let mut pixels: Vec<u8> =
         grid.terrain().iter().map(|terrain| if *terrain == 0 { BLOCKED } else { OPEN }).collect();
-    if let Some((start, goal)) = search {
-        let index = |cell: UVec2| cell.y as usize * grid.width() as usize + cell.x as usize;
-        let mut search = AStar::new(grid);
-        let mut shown = |search: &AStar<'_>| {
-            for y in 0..grid.height() {
-                for x in (0..grid.width()).filter(|x| search.visited(UVec2::new(*x, y))) {
-                    pixels[index(UVec2::new(x, y))] = VISITED;
-                }
-            }
-        };
+    let index = |cell: UVec2| cell.y as usize * grid.width() as usize + cell.x as usize;
+    let mut search = AStar::new(grid);
+    for &(start, goal) in searches {
         search.find(start, goal);
-        shown(&search);
+        for y in 0..grid.height() {
+            for x in (0..grid.width()).filter(|x| search.visited(UVec2::new(*x, y))) {
+                pixels[index(UVec2::new(x, y))] = VISITED;
+            }
+        }
+    }
+    for &(start, goal) in searches {
         let (_, cells) = search.find_path(start, goal);
         cells.iter().for_each(|cell| pixels[index(*cell)] = PATH);
     }

@@ -54,6 +54,7 @@ mod translated;
 #[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
 #[command(mut_arg("checkpoint", |checkpoint| checkpoint.conflicts_with("interval")))]
 #[command(mut_arg("resume", |resume| resume.conflicts_with("interval")))]
+#[command(mut_arg("profile", |profile| profile.conflicts_with("interval")))]
 #[command(mut_arg("best", |best| best.conflicts_with_all(["precision", "checkpoint", "resume"])))]
 pub struct Args {
     /// Read the description from this file: TOML, JSON if its name ends in .json, or a model of JMT
@@ -75,9 +76,9 @@ pub struct Args {
     /// run
     #[arg(long, value_parser = shared::not_negative)]
     warm_up: Option<f64>,
-    /// Set the largest number of customers that may wait at a station
-    #[arg(long, default_value_t = 65_536)]
-    room: u32,
+    /// Set the largest number of customers that may wait at a station. Default: 65536
+    #[arg(long, conflicts_with = "interval")]
+    room: Option<u32>,
     /// Find the time at which statistics should begin, by the rule MSER-5, in runs of another seed
     #[arg(long, conflicts_with_all = ["warm_up", "interval"])]
     find_warm_up: bool,
@@ -111,8 +112,8 @@ pub struct Args {
     #[arg(long, value_name = "FORM", conflicts_with_all = ["interval", "plot", "trace", "resume", "checkpoint"])]
     show: Option<Form>,
     /// Simulate as Park and Fishwick do, with one event list and times rounded to intervals of this
-    /// length, which causes an error. 0 does not round. Only for exponential times and FIFO
-    /// stations, which have a capacity in open networks
+    /// length, which causes an error. 0 does not round. Only for FIFO stations, which have a
+    /// capacity in open networks
     #[arg(
         long,
         value_parser = shared::not_negative,
@@ -184,6 +185,9 @@ fn share(text: &str) -> Result<Share, String> {
 const REPLICATIONS: u32 = 64;
 const REPLICATIONS_HELP: &str = "Number of replications. Default: 64. With --precision: the upper bound, instead of the default \
     bound, which is printed";
+
+/// The default number of customers that may wait at a station.
+const ROOM: u32 = 65_536;
 
 /// The number of runs that determine the warm-up.
 const PILOTS: u32 = 8;
@@ -287,7 +291,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         .details(args.quantiles)
         .level(args.runs.level)
         .stopping(args.runs.stopping()?)
-        .room(args.room);
+        .room(args.room.unwrap_or(ROOM));
 
     let place = args.place.study()?;
     let backend = place.backend();
@@ -517,8 +521,11 @@ fn draw(folder: &Path, form: &NetworkForm, study: &Study, report: &Report) -> Ou
 fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, warm_up: f64) -> Outcome<()> {
     let network = shared::in_file(&args.file, FelNetwork::of(facility))?;
     let units = facility.resolution();
-    let [interval, end, begin] = [interval, until, warm_up].map(|time| units.ticks(time));
-    let (interval, end, begin) = (interval?, end?, begin?);
+    let ticks = |option: &str, time: f64| {
+        units.ticks(time).map_err(|error| shared::usage(format!("{option} {time}: {error}")))
+    };
+    let (interval, end) = (ticks("--interval", interval)?, ticks("--until", until)?);
+    let begin = ticks("--warm-up", warm_up)?;
     if begin >= end {
         return Err(shared::usage("--warm-up is not below the end of the run: choose a smaller one"));
     }

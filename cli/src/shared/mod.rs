@@ -354,6 +354,16 @@ impl Where {
         }
     }
 
+    /// Refuses an option that only a device has on the CPU.
+    pub fn needs_device(&self, option: &str) -> Outcome<()> {
+        match self.backend {
+            Some(Backend::Cpu) => {
+                Err(usage(format!("{option} is for a device: leave it out, or leave out --backend cpu")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Where one run is expected to end first.
     pub fn for_run(&self, run: &OneRun) -> Result<Option<Gpu>, GpuError> {
         Ok(match self.study()? {

@@ -304,6 +304,8 @@ fn what_cannot_be_followed_is_refused_before_the_study() {
         (&["--trace-every=3", "--interval=1"], &["--trace-every", "--interval"]),
         (&["--trace-to=x", "--interval=1"], &["--trace-to", "--interval"]),
         (&["--every=3", "--interval=1"], &["--every", "--interval"]),
+        (&["--profile=5", "--interval=1"], &["--profile", "--interval"]),
+        (&["--room=5", "--interval=1"], &["--room", "--interval"]),
     ] {
         ended(&folder.run("network", &[&long, args]), 2, words, &format!("{args:?}"));
     }

@@ -28,8 +28,26 @@ fn a_continued_experiment_keeps_what_was_measured() {
 
     folder.file("passerat-8.csv", "a,b\n1,2\n");
     let out = folder.at("");
-    let refused = run("papers", &["passerat-8", "--small", "--continue", "--out", out.to_str().unwrap()]);
-    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && message.contains("leave out --continue"), "{message}");
-    assert_eq!(std::fs::read_to_string(folder.at("passerat-8.csv")).unwrap(), "a,b\n1,2\n");
+    let refused = |options: &[&str], words: &str| {
+        let before = std::fs::read_to_string(folder.at("passerat-8.csv")).unwrap();
+        let all = [&["passerat-8", "--continue", "--out", out.to_str().unwrap()], options].concat();
+        let output = run("papers", &all);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && message.contains(words), "{message}");
+        assert!(message.contains("name another folder by --out, or leave out --continue"), "{message}");
+        assert_eq!(std::fs::read_to_string(folder.at("passerat-8.csv")).unwrap(), before);
+    };
+    refused(&["--small"], "its columns are not those that this version of passerat-8 writes");
+
+    // Of another run.
+    folder.file("passerat-8.csv", all.join("\n") + "\n");
+    refused(&[], "it was measured with --small yes, and now --small is no");
+    refused(
+        &["--small", "--seconds", "0.5"],
+        "it was measured with --seconds 0.02, and now --seconds is 0.5",
+    );
+    let version = env!("CARGO_PKG_VERSION");
+    let older: Vec<_> = all.iter().map(|row| row.replace(&format!(",{version}"), ",0.0.1")).collect();
+    folder.file("passerat-8.csv", older.join("\n") + "\n");
+    refused(&["--small"], &format!("it was measured with version 0.0.1, and now version is {version}"));
 }

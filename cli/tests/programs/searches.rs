@@ -52,6 +52,19 @@ fn a_scenario_of_another_map_is_refused() {
 }
 
 #[test]
+fn options_of_devices_are_refused_on_the_cpu() {
+    for (option, value) in [("--queue", "splay"), ("--mapping", "team")] {
+        let refused = scenario("w.map", "w.scen", &["--backend", "cpu", option, value]);
+        ended(&refused, 2, &[option, "leave out --backend cpu"], option);
+    }
+    let output = scenario("w.map", "w.scen", &["--queue", "cb-seq"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("thread, cb-seq"), "{output:?}");
+    let refused = scenario("w.map", "w.scen", &["--queue", "calendar"]);
+    ended(&refused, 2, &["calendar", "heap"], "a calendar");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_picture_that_cannot_be_written_is_a_failure() {
     // So small that all of it fits a buffer.

@@ -6,6 +6,8 @@
 //
 // import: random/distributions.wgsl
 // needs: law_draws, law_time (facility::model::laws)
+//
+// bounds: the caller's `law` is the place of a record, which has 8 words. Loops count to 3.
 
 fn variate(law: u32) -> vec2<u32> {
     let first = data[law / 4u];

@@ -36,7 +36,7 @@ macro_rules! distributions {
         pub(crate) const KINDS: &[Kind] = &[$($kind,)* TABLE];
 
         impl Distribution {
-            fn kind(&self) -> u32 {
+            pub(in crate::facility) fn kind(&self) -> u32 {
                 match self {
                     $(Self::$name { .. } => const { $kind.number },)*
                     $(Self::$tabled { .. } => TABLE.number,)*

@@ -1,10 +1,11 @@
 //! Networks of the event list: service facilities, sources and queues.
 
 use super::{FelError, refuse};
+use crate::facility::model::{Places, variate};
 use crate::facility::nodes::{Choice, Kind, Node};
 use crate::facility::{Discipline, Distribution, Facility};
 use crate::random::Stream;
-use crate::time::Ticks;
+use crate::time::{Resolution, Ticks};
 
 /// A service facility of Park and Fishwick (section 5.3.2): servers, and a FIFO queue.
 ///
@@ -20,15 +21,24 @@ use crate::time::Ticks;
 /// assert_eq!(network.len(), 2);
 /// # Ok::<(), eventhorizon::facility::FelError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FelFacility {
-    mean: Ticks,
+    times: Times,
     targets: Vec<u32>,
     servers: u32,
     /// Waiting places. `None`: no bound.
     places: Option<u32>,
     tokens: u32,
     is_source: bool,
+}
+
+/// The times of a facility: services, or what lies between two tokens of a source.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Times {
+    /// Exponential, with this mean and one tick more.
+    Mean(Ticks),
+    /// Of this distribution.
+    Law(Distribution, Resolution),
 }
 
 impl FelFacility {
@@ -40,13 +50,20 @@ impl FelFacility {
     /// all with the same probability, in no time. A target listed twice is twice as probable.
     pub fn new(mean: Ticks, targets: impl Into<Vec<u32>>) -> Self {
         let targets = targets.into();
-        Self { mean, targets, servers: 1, places: None, tokens: 0, is_source: false }
+        Self { times: Times::Mean(mean), targets, servers: 1, places: None, tokens: 0, is_source: false }
     }
 
     /// A source of tokens from outside the network: the times between them are drawn as services
     /// are.
     pub fn source(mean: Ticks, targets: impl Into<Vec<u32>>) -> Self {
         Self { is_source: true, ..Self::new(mean, targets) }
+    }
+
+    /// Sets the distribution of its times, in units of this resolution. A time of 2^62 ticks or
+    /// more does not end.
+    #[must_use]
+    pub fn times(self, law: Distribution, units: Resolution) -> Self {
+        Self { times: Times::Law(law, units), ..self }
     }
 
     /// Sets the number of servers, from 1 to 64.
@@ -73,8 +90,12 @@ impl FelFacility {
 /// and an exit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FelNetwork {
-    /// Mean service times in ticks, without the extra tick of each service.
-    pub(super) means: Vec<u32>,
+    /// By facility, its times: the mean in ticks, without the extra tick of each; or with `laws` as
+    /// `WORD_TIMES` of `shaders/facility/fel_times_laws.wgsl`.
+    pub(super) times: Vec<u32>,
+    /// Distributions, as `shaders/facility/network/distributions.wgsl` reads them. Empty if all
+    /// times are exponential with an extra tick.
+    pub(super) laws: Vec<u32>,
     /// By facility, its targets.
     pub(super) targets: Vec<Vec<u32>>,
     /// By facility, the facilities that send to it, each once.
@@ -93,6 +114,54 @@ shared! {
     "facility/fel_queue_ring.wgsl":
     /// Stands for the places of a source.
     pub(super) const SOURCE: u32;
+}
+
+/// Drawn times are cut to these ticks, which no run reaches.
+const NO_END: u64 = 1 << 62;
+
+/// A facility in an error: its name, if it has one.
+fn label(names: &[String], facility: usize) -> String {
+    names.get(facility).map_or_else(|| format!("facility {facility}"), |name| format!("`{name}`"))
+}
+
+/// What a node of a description has that the event list does not support.
+fn lacking(node: &Node, is_open: bool) -> Option<String> {
+    let [pair] = &node.pairs[..] else { return Some("serves several classes".to_owned()) };
+    let kind = match node.kind {
+        Kind::Source { batch, .. } if batch != 1 => Some("is a source of batches"),
+        Kind::Station { servers: None, .. } => Some("is a delay"),
+        Kind::Station { discipline, .. } if discipline != Discipline::Fifo => {
+            Some("has another discipline than fifo")
+        }
+        Kind::Station { capacity: None, .. } if is_open => {
+            Some("has no `capacity`, which each station of an open network needs here")
+        }
+        Kind::Router => Some("is a router"),
+        Kind::Fork => Some("is a fork"),
+        Kind::Source { .. } | Kind::Station { .. } | Kind::Sink => None,
+    };
+    let choice = match node.choice {
+        Choice::Chance => None,
+        Choice::InTurn => Some("has routes in turn"),
+        Choice::Shortest => Some("has routes to the shortest line"),
+    };
+    let others = [
+        (pair.routes.iter().any(|route| route.travel.is_some()), "has routes with travel times"),
+        (pair.patience.is_some(), "has customers that lose patience"),
+        (node.blocks, "makes customers wait where they are while it is full"),
+        (!node.balking.is_empty(), "has customers that balk"),
+        (!node.calendar.is_empty(), "has a calendar"),
+        (node.breakdown.is_some(), "breaks down"),
+    ];
+    let other = others.into_iter().find_map(|(has, what)| has.then_some(what));
+    let beyond = || node.beyond.first().map(|what| format!("has {what}"));
+    kind.or(choice).or(other).map(str::to_owned).or_else(beyond)
+}
+
+/// An exponential time with a mean in ticks, as kernels read it.
+fn exponential_words(mean: Ticks) -> [u32; 8] {
+    let [low, high] = mean.to_words();
+    [Distribution::Exponential(1.0).kind(), 0, low, high, 0, 0, 0, 0]
 }
 
 /// The most facilities, tokens, servers and waiting places.
@@ -127,44 +196,43 @@ impl FelNetwork {
     /// # Errors
     /// [`FelError::Setting`], naming the facility and the value.
     pub fn from_facilities(facilities: impl IntoIterator<Item = FelFacility>) -> Result<Self, FelError> {
-        let facilities: Vec<_> = facilities.into_iter().collect();
+        Self::build(facilities.into_iter().collect(), Vec::new())
+    }
+
+    /// A network whose facilities have these names, or none of them has one.
+    fn build(facilities: Vec<FelFacility>, names: Vec<String>) -> Result<Self, FelError> {
+        let label = |facility| label(&names, facility);
         let count = facilities.len();
         if count == 0 || count as u64 > MOST {
             return refuse(format!("a network of {count} facilities"), "choose from 1 to 2^28");
         }
-        let (mut means, mut servers) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let (times, laws) = Self::times(&facilities, &label)?;
+        let mut servers = Vec::with_capacity(count);
         for (number, facility) in facilities.iter().enumerate() {
-            let FelFacility { mean, tokens, is_source, .. } = *facility;
-            if mean > Self::MOST_MEAN {
-                return refuse(
-                    format!("facility {number} serves for {} ticks on average", mean.get()),
-                    "choose at most 2^27, by a resolution with fewer ticks per unit",
-                );
-            }
+            let FelFacility { tokens, is_source, .. } = *facility;
             if facility.servers == 0 || facility.servers > Self::MOST_SERVERS {
                 return refuse(
-                    format!("facility {number} has {} servers", facility.servers),
+                    format!("{} has {} servers", label(number), facility.servers),
                     "choose from 1 to 64",
                 );
             }
             if is_source && (facility.servers, facility.places, tokens) != (1, None, 0) {
                 return refuse(
-                    format!("facility {number} is a source with servers, a queue or tokens"),
+                    format!("{} is a source with servers, a queue or tokens", label(number)),
                     "a source has none; let it send to a facility that has",
                 );
             }
-            means.push(u32::try_from(mean.get()).expect("at most 2^27"));
             servers.push(facility.servers);
         }
-        let sources = Self::senders(&facilities)?;
-        let places = Self::places(&facilities)?;
+        let sources = Self::senders(&facilities, &label)?;
+        let places = Self::places(&facilities, &label)?;
         let most = u64::from(servers.iter().copied().max().unwrap_or(1));
         let read =
             sources.iter().map(Vec::len).max().unwrap_or(0) * usize::try_from(most).expect("at most 64");
         if count as u64 * most > MOST || (most > 1 && read > Self::MOST_READ) {
             return refuse(
                 format!("facilities with {most} servers, of which up to {read} send to one facility"),
-                "choose at most 240 that send to one, and 2^28 in all; run the network with the conservative engine",
+                "choose at most 240 that send to one, and 2^28 in all; or run the network without an event list",
             );
         }
         let (mut targets, mut tokens) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -172,11 +240,53 @@ impl FelNetwork {
             targets.push(facility.targets);
             tokens.push(facility.tokens);
         }
-        Ok(Self { means, targets, sources, tokens, servers, places, names: Vec::new() })
+        Ok(Self { times, laws, targets, sources, tokens, servers, places, names })
+    }
+
+    /// The fields `times` and `laws`.
+    fn times(
+        facilities: &[FelFacility],
+        label: &dyn Fn(usize) -> String,
+    ) -> Result<(Vec<u32>, Vec<u32>), FelError> {
+        let is_plain = facilities.iter().all(|facility| matches!(facility.times, Times::Mean(_)));
+        let (mut times, mut data, mut places) =
+            (Vec::with_capacity(facilities.len()), Vec::new(), Places::default());
+        for (number, facility) in facilities.iter().enumerate() {
+            let is_longer = |mean: Ticks| {
+                let what = format!("{} has times of {} ticks on average", label(number), mean.get());
+                refuse(what, "choose at most 2^27, by a resolution with fewer ticks per unit")
+            };
+            times.push(match facility.times {
+                Times::Mean(mean) if mean > Self::MOST_MEAN => return is_longer(mean),
+                Times::Mean(mean) if is_plain => u32::try_from(mean.get()).expect("at most 2^27"),
+                Times::Mean(mean) => places.of(&mut data, exponential_words(mean), None) + 1,
+                Times::Law(law, units) => {
+                    let words = match law.words_at(units) {
+                        Ok(words) => words,
+                        Err(reason) => {
+                            return refuse(
+                                format!("{} has invalid times: {reason}", label(number)),
+                                "correct the distribution",
+                            );
+                        }
+                    };
+                    if let Ok(mean) = units.ticks(law.mean())
+                        && mean > Self::MOST_MEAN
+                    {
+                        return is_longer(mean);
+                    }
+                    places.of(&mut data, words, law.table_at(units).as_deref())
+                }
+            });
+        }
+        Ok((times, data))
     }
 
     /// By facility, the facilities that send to it, each once.
-    fn senders(facilities: &[FelFacility]) -> Result<Vec<Vec<u32>>, FelError> {
+    fn senders(
+        facilities: &[FelFacility],
+        label: &dyn Fn(usize) -> String,
+    ) -> Result<Vec<Vec<u32>>, FelError> {
         let count = facilities.len();
         let mut sources = vec![Vec::new(); count];
         for (number, facility) in (0..).zip(facilities) {
@@ -207,15 +317,18 @@ impl FelNetwork {
         }
         if let Some(facility) = sources.iter().position(|sources| sources.len() > Self::MOST_SOURCES) {
             return refuse(
-                format!("{} facilities send to facility {facility}", sources[facility].len()),
-                "the event list takes at most 64; run the network with the conservative engine",
+                format!("{} facilities send to {}", sources[facility].len(), label(facility)),
+                "the event list takes at most 64; run the network without one",
             );
         }
         Ok(sources)
     }
 
     /// By facility, its waiting places; `None` if no token is minted, dropped or leaves.
-    fn places(facilities: &[FelFacility]) -> Result<Option<Vec<u32>>, FelError> {
+    fn places(
+        facilities: &[FelFacility],
+        label: &dyn Fn(usize) -> String,
+    ) -> Result<Option<Vec<u32>>, FelError> {
         let in_all: u64 = facilities.iter().map(|facility| u64::from(facility.tokens)).sum();
         let is_open = facilities.iter().any(|facility| facility.is_source);
         if in_all > MOST || in_all == 0 && !is_open {
@@ -233,13 +346,13 @@ impl FelNetwork {
             }
             let Some(own) = facility.places.map(u64::from).or((!is_open).then_some(in_all)) else {
                 return refuse(
-                    format!("facility {number} has a queue without a bound in a network with sources"),
+                    format!("{} has a queue without a bound in a network with sources", label(number)),
                     "its memory is reserved before the run: set its capacity",
                 );
             };
             if u64::from(facility.tokens) > own + u64::from(facility.servers) {
                 return refuse(
-                    format!("facility {number} begins with {} tokens", facility.tokens),
+                    format!("{} begins with {} tokens", label(number), facility.tokens),
                     "it has room for as many as its servers and its queue take",
                 );
             }
@@ -278,14 +391,14 @@ impl FelNetwork {
     }
 
     /// Converts a network of sources, FIFO stations and sinks with one class of customers, without
-    /// patience, blocking and travel times. Services and times between arrivals are exponential,
-    /// the probabilities of routes multiples of 1/n for an n up to 64. In an open network each
-    /// station has a capacity; a customer that finds it full is lost.
+    /// patience, blocking and travel times. The probabilities of routes are multiples of 1/n for an
+    /// n up to 64. In an open network each station has a capacity; a customer that finds it full is
+    /// lost.
     ///
     /// # Errors
     /// [`FelError::Setting`], with the node and what the event list does not support.
     pub fn of(facility: &Facility) -> Result<Self, FelError> {
-        const REMEDY: &str = "the event list takes FIFO stations, sources and sinks with exponential times and one class of customers; run the network without an interval";
+        const REMEDY: &str = "the event list takes FIFO stations, sources and sinks with one class of customers; run the network without an interval";
         let is_open = facility.nodes.iter().any(|node| matches!(node.kind, Kind::Source { .. }));
         // Sinks are no facilities.
         let is_sink = |node: &Node| node.kind == Kind::Sink;
@@ -297,26 +410,16 @@ impl FelNetwork {
         }
         let node = |node: &Node| {
             let lacks = |what: &str| refuse(format!("`{}` {what}", node.name), REMEDY);
-            let [pair] = &node.pairs[..] else { return lacks("serves several classes") };
+            if let Some(what) = lacking(node, is_open) {
+                return lacks(&what);
+            }
+            let pair = &node.pairs[0];
             let (law, servers, capacity) = match node.kind {
-                Kind::Source { interarrival, batch: 1, .. } => (Some(interarrival), None, None),
-                Kind::Station { servers: Some(servers), capacity, discipline: Discipline::Fifo } => {
-                    (pair.service, Some(servers), capacity)
-                }
-                _ => return lacks("is not such a node"),
+                Kind::Source { interarrival, .. } => (Some(interarrival), None, None),
+                Kind::Station { servers, capacity, .. } => (pair.service, servers, capacity),
+                Kind::Router | Kind::Fork | Kind::Sink => (None, None, None),
             };
-            if is_open && servers.is_some() && capacity.is_none() {
-                return lacks("has no `capacity`, which each station of an open network needs here");
-            }
-            if pair.routes.iter().any(|route| route.travel.is_some()) {
-                return lacks("has routes with travel times");
-            }
-            if pair.patience.is_some() || !node.plain() || node.choice != Choice::Chance {
-                return lacks("has customers that lose patience, or cyclic routes");
-            }
-            let Some(Distribution::Exponential(mean)) = law else {
-                return lacks("has times that are not exponential");
-            };
+            let Some(law) = law else { return lacks("has no times of service") };
             let times = |n: u32| pair.routes.iter().map(move |route| route.probability * f64::from(n));
             let whole = |n: &u32| {
                 times(*n).all(|times| times > 0.5 && (times - times.round()).abs() < 1e-9 * f64::from(*n))
@@ -329,29 +432,35 @@ impl FelNetwork {
             let targets = pair.routes.iter().zip(often);
             let targets: Vec<_> =
                 targets.flat_map(|(route, often)| std::iter::repeat_n(numbers[route.node], often)).collect();
-            let Ok(mean) = facility.resolution.ticks(mean) else { return lacks("has no valid time") };
-            // Each draw has one tick more.
-            let mean = Ticks::new(mean.get().saturating_sub(1));
-            let Some(servers) = servers else { return Ok(FelFacility::source(mean, targets)) };
-            let station = FelFacility::new(mean, targets).servers(servers).tokens(pair.population);
+            let times = match law {
+                Distribution::Exponential(mean) => {
+                    let Ok(mean) = facility.resolution.ticks(mean) else { return lacks("has no valid time") };
+                    // Each draw has one tick more.
+                    Times::Mean(Ticks::new(mean.get().saturating_sub(1)))
+                }
+                law => Times::Law(law, facility.resolution),
+            };
+            let node = FelFacility { times, ..FelFacility::new(Ticks::ZERO, targets) };
+            let Some(servers) = servers else { return Ok(FelFacility { is_source: true, ..node }) };
+            let station = node.servers(servers).tokens(pair.population);
             Ok(capacity.map_or(station.clone(), |capacity| {
                 // A capacity counts customers in service.
                 station.servers(servers.min(capacity)).queue(capacity.saturating_sub(servers))
             }))
         };
         let nodes = || facility.nodes.iter().filter(|&node| !is_sink(node));
-        let network = Self::from_facilities(nodes().map(node).collect::<Result<Vec<_>, _>>()?)?;
-        Ok(Self { names: nodes().map(|node| node.name.clone()).collect(), ..network })
+        let facilities = nodes().map(node).collect::<Result<Vec<_>, _>>()?;
+        Self::build(facilities, nodes().map(|node| node.name.clone()).collect())
     }
 
     /// The number of facilities and sources.
     pub fn len(&self) -> usize {
-        self.means.len()
+        self.times.len()
     }
 
     /// Always false: no network is empty.
     pub fn is_empty(&self) -> bool {
-        self.means.is_empty()
+        self.times.is_empty()
     }
 
     /// By facility, the node of the description ([`FelNetwork::of`]); empty for other networks.
@@ -377,7 +486,14 @@ impl FelNetwork {
     /// the token. The engine of `pdes` draws the same for an LP's event with that number.
     pub(super) fn draw(&self, seed: u64, facility: u32, number: u64) -> (u64, u32) {
         let mut stream = Stream::new(seed, facility, number);
-        let service = stream.exponential(Ticks::new(self.means[facility as usize].into())).get() + 1;
+        let times = self.times[facility as usize];
+        let service = match self.laws.is_empty() {
+            true => stream.exponential(Ticks::new(times.into())).get() + 1,
+            false => {
+                let drawn = variate(&mut stream, &self.laws, times & !3).get();
+                drawn.saturating_add((times & 3).into()).min(NO_END)
+            }
+        };
         let targets = &self.targets[facility as usize];
         let target = stream.below(u32::try_from(targets.len()).expect("checked"));
         (service, targets[target as usize])

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use web_time::Instant;
 
 use super::{FelError, FelNetwork, FelResults, interval_word, row_of};
+use crate::facility::model::library_with_laws;
 use crate::gpu::{Buffer, Download, Gpu, GpuError, Kernel, Pace, Plan, Recipe, Submission, Verdict};
 use crate::shaders;
 use crate::time::Ticks;
@@ -22,7 +23,7 @@ shared! {
         targets: u32,
         interval: u32,
         parity: u32,
-        unused: u32,
+        laws: u32,
     }
 }
 
@@ -107,9 +108,9 @@ impl FelSimulation {
         let facilities = u32::try_from(count).expect("at most 2^28");
         let width = |lists: &[Vec<u32>]| lists.iter().map(Vec::len).max().unwrap_or(0);
         let (sources, targets) = (width(&network.sources), width(&network.targets));
-        // Indices into the graph are words, and it is one binding.
+        // Indices into the graph are words, and it is one binding, with the distributions.
         let fixed = if network.places.is_some() { 5 } else { 3 };
-        let words = (sources + targets + fixed) as u64 * u64::from(facilities);
+        let words = network.laws.len() as u64 + (sources + targets + fixed) as u64 * u64::from(facilities);
         if 4 * words > gpu.max_buffer_bytes() || words > u64::from(u32::MAX) {
             return Err(GpuError::TooLarge {
                 what:
@@ -131,7 +132,7 @@ impl FelSimulation {
         for facility in 0..count {
             let of = |which: usize| (sources + targets + which) * count + facility;
             graph[of(0)] = u32::try_from(network.targets[facility].len()).expect("checked");
-            graph[of(1)] = network.means[facility];
+            graph[of(1)] = network.times[facility];
             graph[of(2)] = network.servers[facility];
         }
         // The tokens in queues, facility by facility.
@@ -157,8 +158,13 @@ impl FelSimulation {
         }
         let sources = u32::try_from(sources).expect("checked");
         let targets = u32::try_from(targets).expect("checked");
+        let mut data = network.laws.clone();
+        data.resize(data.len().next_multiple_of(4), 0);
+        let laws = u32::try_from(data.len() / 4).expect("checked");
+        data.append(&mut graph);
+        data.resize(data.len().next_multiple_of(4), 0);
         let params =
-            Params { seed, until: Ticks::ZERO, facilities, sources, targets, interval, parity: 0, unused: 0 };
+            Params { seed, until: Ticks::ZERO, facilities, sources, targets, interval, parity: 0, laws };
         let uniforms = [
             Buffer::uniform(gpu, "event list: params", &params)?,
             Buffer::uniform(gpu, "event list: params", &Params { parity: 1, ..params })?,
@@ -175,13 +181,14 @@ impl FelSimulation {
         let hits = Buffer::<u32>::storage(gpu, "event list: hits", all + u64::from(groups))?;
         let servers = Buffer::<[u32; 4]>::storage(gpu, "event list: servers", slots)?;
         let released = Buffer::<[u32; 4]>::storage(gpu, "event list: released", 2 * slots)?;
-        let graph = Buffer::storage_from(gpu, "event list: graph", &graph)?;
+        let graph = Buffer::storage_from(gpu, "event list: distributions and graph", &data)?;
         rows.append(&mut tokens);
         let rows = Buffer::storage_from(gpu, "event list: rows", &rows)?;
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
         let is_bounded = network.places.is_some();
+        let files = Files { int64, is_bounded, has_laws: !network.laws.is_empty() };
         let sizes = [size, tiles, most];
-        let [begin, depart, arrive] = recipes(int64, is_bounded, sizes).map(|recipe| kernel(gpu, &recipe));
+        let [begin, depart, arrive] = recipes(files, sizes).map(|recipe| kernel(gpu, &recipe));
         let bound = |uniform: usize| {
             [
                 ("params", uniforms[uniform].binding()),
@@ -191,6 +198,7 @@ impl FelSimulation {
                 ("servers", servers.binding()),
                 ("keys", keys.binding()),
                 ("graph", graph.binding()),
+                ("data", graph.binding()),
                 ("rows", rows.binding()),
                 ("hits", hits.binding()),
             ]
@@ -370,13 +378,31 @@ impl<W> fmt::Debug for FelRun<'_, W> {
     }
 }
 
+/// What selects the files of the kernels.
+#[derive(Clone, Copy)]
+struct Files {
+    int64: bool,
+    /// Whether queues have a bound.
+    is_bounded: bool,
+    /// Whether there are times that are not exponential.
+    has_laws: bool,
+}
+
 /// The kernels for the workgroup size, the facilities of an invocation, and the servers of a
 /// facility.
-fn recipes(int64: bool, is_bounded: bool, [group_size, tiles, servers]: [u32; 3]) -> [Recipe; 3] {
+fn recipes(
+    Files { int64, is_bounded, has_laws }: Files,
+    [group_size, tiles, servers]: [u32; 3],
+) -> [Recipe; 3] {
     let product = if int64 { "random/mul_wide_int64.wgsl" } else { "random/mul_wide.wgsl" };
     let queue = if is_bounded { "facility/fel_queue_ring.wgsl" } else { "facility/fel_queue_linked.wgsl" };
+    let times = match has_laws {
+        true => library_with_laws(&shaders::file("facility/fel_times_laws.wgsl")),
+        false => shaders::file("facility/fel_times_exponential.wgsl"),
+    };
     let recipe = |entry, files: &[&'static str]| {
-        let files: Vec<_> = files.iter().map(|file| shaders::file(file)).collect();
+        let files = files.iter().map(|file| shaders::file(file));
+        let files: Vec<_> = files.chain((entry != "depart").then(|| times.clone())).collect();
         let sizes = [
             ("GROUP_SIZE", f64::from(group_size)),
             ("TILES", f64::from(tiles)),
@@ -399,6 +425,12 @@ fn kernel(gpu: &Gpu, recipe: &Recipe) -> Result<Kernel, GpuError> {
 /// Every kernel that the module may build.
 #[doc(hidden)]
 pub fn kernels() -> Vec<Recipe> {
-    let shapes = [(false, false, [256, 1, 1]), (true, false, [256, 8, 1]), (true, true, [256, 1, 3])];
-    shapes.into_iter().flat_map(|(int64, is_bounded, sizes)| recipes(int64, is_bounded, sizes)).collect()
+    let files = |int64, is_bounded, has_laws| Files { int64, is_bounded, has_laws };
+    let shapes = [
+        (files(false, false, false), [256, 1, 1]),
+        (files(true, false, false), [256, 8, 1]),
+        (files(true, true, false), [256, 1, 3]),
+        (files(false, true, true), [256, 1, 2]),
+    ];
+    shapes.into_iter().flat_map(|(files, sizes)| recipes(files, sizes)).collect()
 }

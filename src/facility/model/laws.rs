@@ -1,24 +1,64 @@
 //! The reference implementation of `shaders/facility/network/distributions.wgsl`, and the part of
 //! it that is generated from the table of distributions.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use crate::facility::distribution::{KINDS, Kind, Law};
+use crate::facility::distribution::{KINDS, Kind, Law, TABLE_WORD};
 use crate::gpu::Source;
-use crate::random::{Stream, table_wgsl};
+use crate::random::{Row, Stream, table_wgsl};
 use crate::time::Ticks;
 
 /// A time drawn from the distribution whose words begin at a place of the data.
-pub(super) fn variate(stream: &mut Stream, data: &[u32], law: u32) -> Ticks {
+pub(in crate::facility) fn variate(stream: &mut Stream, data: &[u32], law: u32) -> Ticks {
     let (kind, law) = Law::of(&data[law as usize..]);
     (KINDS[kind].time)(stream, &law, data)
 }
 
-/// A network's file with the functions that `distributions.wgsl` imports from it.
+/// The functions that `distributions.wgsl` needs.
+static LAWS: LazyLock<String> = LazyLock::new(|| laws(KINDS));
+
+/// A network's file with these functions.
 pub(super) fn with_laws(file: &Source) -> Source {
-    static LAWS: LazyLock<String> = LazyLock::new(|| laws(KINDS));
     Source::new(file.name().to_owned(), format!("{}\n{}", file.text(), *LAWS))
+}
+
+/// A file of the library with these functions.
+pub(in crate::facility) fn library_with_laws(file: &Source) -> Source {
+    file.with_text(format!("{}\n{}", file.text(), *LAWS))
+}
+
+/// The places of distributions in the data of a model, which has each once: large networks have
+/// few, which then stay in caches.
+#[derive(Default)]
+pub(in crate::facility) struct Places(HashMap<[u32; 8], u32>);
+
+impl Places {
+    /// The place of the distribution with these words and this table. It is appended to `data` if
+    /// it is new.
+    pub(in crate::facility) fn of(
+        &mut self,
+        data: &mut Vec<u32>,
+        words: [u32; 8],
+        table: Option<&[Row]>,
+    ) -> u32 {
+        *self.0.entry(words).or_insert_with(|| {
+            let at = next_row(data);
+            let mut words = words;
+            if table.is_some() {
+                words[TABLE_WORD] = at / 4 + 2;
+            }
+            data.extend(words.iter().chain(table.unwrap_or_default().as_flattened()));
+            at
+        })
+    }
+}
+
+/// The place behind `data`, after words up to a whole row.
+pub(super) fn next_row(data: &mut Vec<u32>) -> u32 {
+    data.resize(data.len().next_multiple_of(4), 0);
+    u32::try_from(data.len()).expect("the words of a network are fewer than 2^32")
 }
 
 /// Bits of a number of draws, and the kinds that fit in one word.

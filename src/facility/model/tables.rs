@@ -1,18 +1,17 @@
 //! Compiles a network into the words that kernels read (see the head of
 //! `shaders/facility/network/tables.wgsl`), and computes the capacity of LPs.
 
-use std::collections::HashMap;
-
 use crate::pdes::Capacity;
 use crate::random::{AliasTable, probability};
 use crate::time::{Resolution, Ticks};
 
+use super::laws::{Places, next_row};
 use super::streams::{self, ARRIVALS, DEPARTURES};
 use super::{
     BLOCKS, FORK, HOLDS, IN_TURN, LIFO, NODE_WORDS, PAIR_WORDS, POLLING, PREEMPTIVE, RANDOM, RING,
     ROUTE_WORDS, ROUTER, SERVER_ROWS, SHARING, SHORTEST, SINK, SOURCE, STATION, SURE, WAKES, word,
 };
-use crate::facility::distribution::{TABLE_WORD, whole};
+use crate::facility::distribution::whole;
 use crate::facility::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
 use crate::facility::places::ClassesAtNodes;
 use crate::facility::scale::TimeScale;
@@ -84,20 +83,9 @@ const CHECKED: &str = "the network was checked";
 pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tables {
     let classes = names.len();
     let mut data = vec![0; nodes.len() * NODE_WORDS + nodes.len() * classes * PAIR_WORDS];
-    // Stores each distribution once: large networks have few, which then stay in caches.
-    let mut laws: HashMap<[u32; 8], u32> = HashMap::new();
+    let mut places = Places::default();
     let mut law = |data: &mut Vec<u32>, law: &Distribution| {
-        let mut words = law.words(scale).expect(CHECKED);
-        *laws.entry(words).or_insert_with(|| {
-            let at = next_row(data);
-            if let Some(table) = law.table(scale) {
-                words[TABLE_WORD] = at / 4 + 2;
-                data.extend(words.as_slice().iter().chain(table.as_flattened()));
-            } else {
-                data.extend(words);
-            }
-            at
-        })
+        places.of(data, law.words(scale).expect(CHECKED), law.table(scale).as_deref())
     };
     // A node that compares lines receives their changes at once, so there is no lookahead. Routes
     // of a node to itself do not matter.
@@ -199,12 +187,6 @@ pub(super) fn tables(nodes: &[Node], names: &[String], scale: TimeScale) -> Tabl
     next_row(&mut data);
     let lookahead = lookahead.filter(|&lookahead| lookahead != Ticks::NEVER).unwrap_or(Ticks::ZERO);
     Tables { data, lookahead }
-}
-
-/// Where the next row of four words begins; kernels read whole rows.
-fn next_row(data: &mut Vec<u32>) -> u32 {
-    data.resize(data.len().next_multiple_of(4), 0);
-    word(data.len())
 }
 
 /// A checked probability, in units of 2^-32; larger ones saturate.

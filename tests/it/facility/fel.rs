@@ -187,7 +187,7 @@ fn networks_that_are_none_are_refused() {
     let many = (0..66).map(|facility| (Ticks::new(9), vec![u32::from(facility == 0)], 1));
     for (network, words) in [
         (FelNetwork::new([]), "0 facilities"),
-        (one(1 << 28, vec![0], 1), "serves for 268435456 ticks"),
+        (one(1 << 28, vec![0], 1), "has times of 268435456 ticks"),
         (one(9, vec![], 1), "facility 0 sends to 0"),
         (one(9, vec![1], 1), "facility 0 sends to facility 1 of 1"),
         (one(9, vec![0], 0), "0 tokens"),
@@ -218,7 +218,7 @@ fn a_description_is_a_network_of_the_event_list_or_is_refused() {
     assert!((utilisation - 9.0 / 17.0).abs() < 0.01, "{utilisation}");
     for (name, words) in [
         ("mm1", "has no `capacity`"),
-        ("machine_repair", "`running` is not such a node"),
+        ("machine_repair", "`running` is a delay"),
         ("processor", "serves several classes"),
     ] {
         let error = FelNetwork::of(&super::shipped_one(name).compile().unwrap()).unwrap_err().to_string();

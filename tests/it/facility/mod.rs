@@ -7,6 +7,7 @@ mod coverage;
 mod descriptions;
 mod down;
 mod fel;
+mod fel_laws;
 mod fel_open;
 mod forks;
 mod independent;

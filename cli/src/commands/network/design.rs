@@ -12,7 +12,7 @@ use eventhorizon::process::NetworkForm;
 use eventhorizon::statistics::{Design, Observations};
 use serde_json::json;
 
-use super::{Args, REPLICATIONS};
+use super::{Args, REPLICATIONS, ROOM};
 use crate::commands::run::plots;
 use crate::shared::each;
 use crate::shared::only;
@@ -82,6 +82,10 @@ pub(super) fn run(
     let until = shared::end_of_runs(args.until, written.until)?;
     let warm_up = shared::warm_up(until, args.warm_up, written.warm_up);
     let points = compile(args, description, design, &columns.shares, [until, warm_up])?;
+    let is_process = |form: &NetworkForm| matches!(form, NetworkForm::Process(_));
+    if args.room.is_some() && points.facilities().iter().any(is_process) {
+        return Err(usage("--room is not there for points that run as process models: leave it out"));
+    }
     let number_of = |point: usize, path: &str| -> Option<f64> {
         let level = points.design().point(point).level(path);
         Some(level.or_else(|| description.changed_value(path))?.as_f64()).filter(|number| number.is_finite())
@@ -99,7 +103,7 @@ pub(super) fn run(
         .seed(args.seed)
         .level(args.runs.level)
         .stopping(args.runs.stopping()?)
-        .room(args.room);
+        .room(args.room.unwrap_or(ROOM));
     let way = args.best.way(args.runs.level, args.runs.replications(MOST_OF_BEST))?;
     let place = args.place.study()?;
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;

@@ -3,6 +3,7 @@
 use std::io::{Write as _, stdout};
 
 use eventhorizon::facility::{Network, Share, Study};
+use eventhorizon::pdes::Mapping;
 use eventhorizon::process::{NetworkForm, NetworkProcess};
 
 use super::{Args, Form, REPLICATIONS, write};
@@ -15,6 +16,8 @@ fn options(args: &Args) -> Outcome<()> {
         ("--quantiles", args.quantiles),
         ("--find-warm-up", args.find_warm_up),
         ("--interval", args.interval.is_some()),
+        ("--room", args.room.is_some()),
+        ("--mapping", args.mapping != Mapping::Auto),
         ("--trace", args.trace.is_some()),
         ("--checkpoint", args.saves.autosave().is_some()),
         ("--resume", args.saves.resume.is_some()),
@@ -23,7 +26,7 @@ fn options(args: &Args) -> Outcome<()> {
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(shared::usage(format!(
-            "{option} is not there for this network, which runs as a process model. \
+            "{option} is not there for this network, which runs as a process model: leave it out. \
              --show process prints that model; `eventhorizon process` has options of its own"
         ))),
     }

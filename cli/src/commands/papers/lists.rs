@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use eventhorizon::search::Grid;
+use eventhorizon::search::{Grid, Moves};
 use glam::UVec2;
 use rayon::prelude::*;
 
@@ -35,7 +35,8 @@ impl OpenLists {
     /// Counts in these searches.
     #[expect(clippy::cast_precision_loss, reason = "averages")]
     pub(super) fn count(grid: &Grid, searches: &[(UVec2, UVec2)], list: List) -> Self {
-        let all: Vec<_> = searches.par_iter().map(|&search| insertions(grid, search, list)).collect();
+        let of = |&ends: &(UVec2, UVec2)| search(grid, ends, list).insertions;
+        let all: Vec<_> = searches.par_iter().map(of).collect();
         let count = all.iter().map(Vec::len).sum::<usize>().max(1) as f64;
         let mut sums = Self::default();
         for &(place, held) in all.iter().flatten() {
@@ -62,14 +63,46 @@ fn comparisons(passed: u32, held: u32, lanes: u32) -> u32 {
     (0..places.min(held + 1)).map(|place| u32::from(place < held) + u32::from(place > 0)).sum()
 }
 
-/// For each insertion of a search: the place of the new cell, and the length of the list.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "estimates and lists are small")]
-fn insertions(grid: &Grid, (from, to): (UVec2, UVec2), list: List) -> Vec<(u32, u32)> {
+/// The offsets of the cells around one, row by row.
+pub(super) const AROUND: [(i32, i32); 8] =
+    [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
+
+/// The costs of a straight and of a diagonal move on a map.
+pub(super) fn costs(grid: &Grid) -> [u32; 2] {
+    match grid.moves() {
+        Moves::Eight { straight, diagonal } => [straight, diagonal],
+        Moves::Four { straight } => [straight, 2 * straight],
+    }
+}
+
+/// What an estimate adds for a number of diagonal moves, beside straight ones.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "estimates are small")]
+pub(super) fn diagonals(grid: &Grid, moves: u32) -> u32 {
+    (f64::from(grid.moves().straight()) * (2_f64.sqrt() - 1.0) * f64::from(moves)) as u32
+}
+
+/// The end of a move and its cost, if it is allowed.
+pub(super) fn moved(grid: &Grid, from: UVec2, (dx, dy): (i32, i32)) -> Option<(UVec2, u32)> {
+    let to = UVec2::new(from.x.checked_add_signed(dx)?, from.y.checked_add_signed(dy)?);
+    let cost = grid.contains(to).then(|| grid.step(from, to)).flatten()?;
+    Some((to, cost))
+}
+
+/// A search.
+pub(super) struct Searched {
+    /// The cost of its path, if there is one.
+    pub(super) cost: Option<u64>,
+    /// For each insertion: the place of the new cell, and the length of the list.
+    pub(super) insertions: Vec<(u32, u32)>,
+}
+
+/// Makes a search.
+#[expect(clippy::cast_possible_truncation, reason = "lists are small")]
+pub(super) fn search(grid: &Grid, (from, to): (UVec2, UVec2), list: List) -> Searched {
     let mut insertions = Vec::new();
-    let (straight, root) = (grid.moves().straight(), 2_f64.sqrt());
     let estimate = |cell: UVec2| {
         let (x, y) = (cell.x.abs_diff(to.x), cell.y.abs_diff(to.y));
-        (f64::from(straight) * (f64::from(x.max(y)) + (root - 1.0) * f64::from(x.min(y)))) as u64
+        u64::from(grid.moves().straight() * x.max(y) + diagonals(grid, x.min(y)))
     };
     let number = |cell: UVec2| (cell.y * grid.width() + cell.x) as usize;
     // In order: the estimate of the whole path, the cost up to the cell, the cell.
@@ -79,21 +112,13 @@ fn insertions(grid: &Grid, (from, to): (UVec2, UVec2), list: List) -> Vec<(u32, 
     let at_once = if list == List::Paper { 8 } else { 1 };
     while !open.is_empty() {
         let taken: Vec<_> = open.drain(..at_once.min(open.len())).collect();
-        if taken.iter().any(|&(.., cell)| cell == to) {
-            break;
+        if let Some(&(_, cost, _)) = taken.iter().find(|&&(.., cell)| cell == to) {
+            return Searched { cost: Some(cost), insertions };
         }
         for (_, cost, cell) in taken {
             // It is not inserted again.
             best[number(cell)] = 0;
-            for (dx, dy) in [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)] {
-                let (Some(x), Some(y)) = (cell.x.checked_add_signed(dx), cell.y.checked_add_signed(dy))
-                else {
-                    continue;
-                };
-                let next = UVec2::new(x, y);
-                let Some(step) = grid.contains(next).then(|| grid.step(cell, next)).flatten() else {
-                    continue;
-                };
+            for (next, step) in AROUND.into_iter().filter_map(|around| moved(grid, cell, around)) {
                 let (cost, known) = (cost + u64::from(step), best[number(next)]);
                 if known <= cost || list == List::Paper && known < u64::MAX {
                     continue;
@@ -109,7 +134,7 @@ fn insertions(grid: &Grid, (from, to): (UVec2, UVec2), list: List) -> Vec<(u32, 
             }
         }
     }
-    insertions
+    Searched { cost: None, insertions }
 }
 
 #[cfg(test)]
@@ -135,10 +160,10 @@ mod tests {
         let grid = Grid::random(16, 0.0, 1).unwrap();
         let searches = [(UVec2::new(2, 2), UVec2::new(2, 4))];
         // The first cell has eight neighbours, which the paper's search takes all at once.
-        let all = insertions(&grid, searches[0], List::Paper);
+        let all = search(&grid, searches[0], List::Paper).insertions;
         assert_eq!(all[..8].iter().map(|&(_, held)| held).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
         assert_eq!(all[8].1, 0);
-        let optimal = insertions(&grid, searches[0], List::Optimal);
+        let optimal = search(&grid, searches[0], List::Optimal).insertions;
         assert_eq!(optimal[8].1, 7);
         let lists = OpenLists::count(&grid, &searches, List::Optimal);
         let [from_back, from_front] = lists.comparisons.map(|by_lanes| by_lanes[0]);

@@ -242,6 +242,10 @@ fn peak<T>(work: impl FnOnce() -> T) -> (Option<f64>, T) {
     (peak.filter(|_| is_reset).map(|kilobytes| kilobytes / 1024.0), result)
 }
 
+/// The panel of memory by regions, which is also the label of its axis.
+const BY_REGIONS: &str = "regions";
+const NO_PEAK: &str = "the system does not reset the peak";
+
 pub(super) fn figure_13(study: &mut Study<'_>) -> Outcome<()> {
     let most = study.size(20_000_000, 400_000);
     let cores = threads().pop().unwrap_or(1);
@@ -261,9 +265,23 @@ pub(super) fn figure_13(study: &mut Study<'_>) -> Outcome<()> {
             [(SETS, peak_of_sets), (RANKS, peak_of_ranks), ("the regions and the program", peak_of_input)]
         {
             match peak {
-                Some(peak) => study.point("", line, regions.into(), peak)?,
-                None => study.missing("", line, regions.into(), "the system does not reset the peak")?,
+                Some(peak) => study.point(BY_REGIONS, line, regions.into(), peak)?,
+                None => study.missing(BY_REGIONS, line, regions.into(), NO_PEAK)?,
             }
+        }
+    }
+    let Workload { sets: [s, u], pairs: expected } = workload(most, ALPHA);
+    let panel = format!("threads, with {} regions", thousands(most.into()));
+    for threads in threads() {
+        if !study.goes_on() {
+            return Ok(());
+        }
+        let (peak, found) = peak(|| sbm::count(&s, &u, threads));
+        same(&found, &expected, "overlapping pairs")?;
+        let x = u32::try_from(threads).map_or(0.0, f64::from);
+        match peak {
+            Some(peak) => study.point(&panel, SETS, x, peak)?,
+            None => study.missing(&panel, SETS, x, NO_PEAK)?,
         }
     }
     // After the process's memory was measured, which would have buffers of a software adapter.
@@ -280,7 +298,7 @@ pub(super) fn figure_13(study: &mut Study<'_>) -> Outcome<()> {
         let note = format!("buffers for {segments} segments");
         #[expect(clippy::cast_precision_loss, reason = "a size")]
         let size = found.bytes as f64 / f64::from(1 << 20);
-        study.row(["", SETS_ON_DEVICE], regions.into(), Some(size), None, &note)?;
+        study.row([BY_REGIONS, SETS_ON_DEVICE], regions.into(), Some(size), None, &note)?;
     }
     Ok(())
 }

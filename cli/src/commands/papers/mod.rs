@@ -19,6 +19,7 @@ mod lists;
 mod marzolla;
 mod park;
 mod passerat;
+mod paths;
 mod phold;
 mod sbm;
 mod search;
@@ -38,6 +39,9 @@ use crate::shared::{self, Failure, FileUse, Outcome};
 use study::Study;
 use table::{Axes, EXPERIMENTS, Experiment, Paper, Run};
 
+/// The experiment that --positions is for.
+const WITH_POSITIONS: &str = "marzolla-14";
+
 #[derive(Parser)]
 #[command(about = "List, run and draw the figures and tables of the papers")]
 pub struct Args {
@@ -53,7 +57,8 @@ pub struct Args {
     /// Write CSV and PNG files into this folder
     #[arg(long, value_name = "DIR", default_value = "papers")]
     out: PathBuf,
-    /// Keep what the CSV files have of an earlier run with the same options, and measure the rest
+    /// Keep what the CSV files have of an earlier run with the same options, adapter and version,
+    /// and measure the rest. --budget may differ
     #[arg(long)]
     r#continue: bool,
     /// Read the positions of vehicles for marzolla-14, one in metres on each line
@@ -100,6 +105,10 @@ pub fn run(args: &Args) -> Outcome<()> {
     std::fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
     let mut gpu = adapter()?;
     let chosen: Vec<_> = chosen.into_iter().filter(|one| matches!(one.run, Run::By(_))).collect();
+    // Before anything is measured.
+    for experiment in &chosen {
+        study::kept(experiment, args, gpu.as_ref())?;
+    }
     let mut failed = Vec::new();
     for experiment in &chosen {
         if shared::watch().is_break() {

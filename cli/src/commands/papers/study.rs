@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Write as _, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use eventhorizon::gpu::Gpu;
 
 use super::table::BY_PANEL;
-use super::{Args, Axes, Experiment};
+use super::{Args, Axes, Experiment, WITH_POSITIONS};
 use crate::shared::figure::{self, Line, Panel};
 use crate::shared::{self, Outcome};
 
@@ -20,6 +20,8 @@ pub(super) struct Study<'a> {
     /// `None` without an adapter.
     gpu: Option<Gpu>,
     experiment: &'static Experiment,
+    /// The last columns of each row.
+    options: Options,
     csv: csv::Writer<File>,
     /// The values in the CSV file.
     known: HashMap<Point, f64>,
@@ -30,7 +32,7 @@ pub(super) struct Study<'a> {
 type Point = (String, String, u64);
 
 /// A row of the CSV file.
-struct Row {
+pub(super) struct Row {
     point: Point,
     value: Option<f64>,
     paper: Option<f64>,
@@ -53,12 +55,9 @@ impl<'a> Study<'a> {
         let path = args.out.join(experiment.name).with_extension("csv");
         let of_file = |error: &dyn Display| format!("{}: {error}", path.display());
         let Axes { x, y, .. } = experiment.axes;
-        let columns = ["panel", "line", x, y, "paper", "note", "adapter"];
-        let adapter = gpu.map_or("none", |gpu| &gpu.info().name);
-        let kept = match args.r#continue && path.exists() {
-            true => read(&path, &columns, adapter).map_err(|error| of_file(&error))?,
-            false => Vec::new(),
-        };
+        let columns = columns(x, y);
+        let options = options(experiment, args, gpu);
+        let kept = kept(experiment, args, gpu)?;
         let mut csv = csv::Writer::from_path(&path).map_err(|error| of_file(&error))?;
         csv.write_record(columns)?;
         csv.flush()?;
@@ -71,7 +70,8 @@ impl<'a> Study<'a> {
             is_drawn: false,
         };
         let picture = Arc::new(Mutex::new(picture));
-        let mut study = Self { args, gpu: gpu.cloned(), experiment, csv, known: HashMap::new(), picture };
+        let known = HashMap::new();
+        let mut study = Self { args, gpu: gpu.cloned(), experiment, options, csv, known, picture };
         for row in kept {
             study.write(row)?;
         }
@@ -181,9 +181,10 @@ impl<'a> Study<'a> {
     /// Writes a row to the file and the picture.
     fn write(&mut self, Row { point, value, paper, note }: Row) -> Outcome<()> {
         let text = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
-        let adapter = self.gpu.as_ref().map_or("none", |gpu| &gpu.info().name);
         let (panel, line, x) = (&*point.0, &*point.1, f64::from_bits(point.2));
-        self.csv.write_record([panel, line, &x.to_string(), &text(value), &text(paper), &note, adapter])?;
+        let [x_text, value_text, paper_text] = [x.to_string(), text(value), text(paper)];
+        let fields = [panel, line, &x_text, &value_text, &paper_text, &note];
+        self.csv.write_record(fields.into_iter().chain(self.options.iter().map(|(_, value)| &**value)))?;
         self.csv.flush()?;
         if let Some(value) = value {
             self.known.insert(point.clone(), value);
@@ -225,22 +226,66 @@ impl<'a> Study<'a> {
     }
 }
 
-/// The measured rows of an earlier run on this adapter.
-fn read(path: &Path, columns: &[&str], adapter: &str) -> Outcome<Vec<Row>> {
-    let mut reader = csv::Reader::from_path(path)?;
-    if reader.headers()? != columns {
-        return Err("not written by this experiment: leave out --continue, or name another folder".into());
+/// What measured a row: columns with the name of an option, or of what it depends on, and the
+/// value. (A larger --budget only measures more points.)
+type Options = [(&'static str, String); 5];
+
+fn options(experiment: &Experiment, args: &Args, gpu: Option<&Gpu>) -> Options {
+    let positions = args.positions.as_ref().filter(|_| experiment.name == WITH_POSITIONS);
+    [
+        ("--small", if args.small { "yes" } else { "no" }.to_owned()),
+        ("--seconds", args.seconds().to_string()),
+        ("--positions", positions.map_or_else(|| "none".to_owned(), |path| path.display().to_string())),
+        ("adapter", gpu.map_or("none", |gpu| &gpu.info().name).to_owned()),
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+    ]
+}
+
+/// The columns of a CSV file.
+fn columns(x: &str, y: &str) -> Vec<String> {
+    let own = ["panel", "line", x, y, "paper", "note", "small", "seconds", "positions", "adapter", "version"];
+    own.map(str::to_owned).into()
+}
+
+/// The measured rows of an earlier run with the same options, which --continue keeps.
+///
+/// # Errors
+/// The file is of another version, or was measured with other options.
+pub(super) fn kept(experiment: &Experiment, args: &Args, gpu: Option<&Gpu>) -> Outcome<Vec<Row>> {
+    const REMEDY: &str = "name another folder by --out, or leave out --continue to measure everything again";
+    let path = args.out.join(experiment.name).with_extension("csv");
+    if !args.r#continue || !path.exists() {
+        return Ok(Vec::new());
     }
+    let of_file = |what: &dyn Display| format!("--continue: {}: {what}", path.display());
+    let mut text = std::fs::read_to_string(&path).map_err(|error| of_file(&error))?;
+    // The last row of a run that was killed may be half a row.
+    text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = columns(experiment.axes.x, experiment.axes.y);
+    let found = reader.headers().map_err(|error| of_file(&error))?;
+    if !text.is_empty() && *found != *columns {
+        return Err(shared::usage(of_file(&format!(
+            "its columns are not those that this version of {} writes: {REMEDY}",
+            experiment.name
+        ))));
+    }
+    let options = options(experiment, args, gpu);
     let mut rows = Vec::new();
     for record in reader.records() {
-        // The last row of a run that was killed may be half a row.
-        let Ok(record) = record else { break };
-        let [panel, line, x, value, paper, note, of] = [0, 1, 2, 3, 4, 5, 6].map(|column| &record[column]);
-        let (Ok(x), Ok(value)) = (x.parse::<f64>(), value.parse()) else { continue };
-        if of == adapter {
-            let point = (panel.to_owned(), line.to_owned(), x.to_bits());
-            rows.push(Row { point, value: Some(value), paper: paper.parse().ok(), note: note.to_owned() });
+        let record = record.map_err(|error| of_file(&error))?;
+        for (column, (name, value)) in options.iter().enumerate() {
+            let measured = &record[columns.len() - options.len() + column];
+            if measured != value {
+                return Err(shared::usage(of_file(&format!(
+                    "it was measured with {name} {measured}, and now {name} is {value}: {REMEDY}"
+                ))));
+            }
         }
+        let [panel, line, x, value, paper, note] = [0, 1, 2, 3, 4, 5].map(|column| &record[column]);
+        let (Ok(x), Ok(value)) = (x.parse::<f64>(), value.parse()) else { continue };
+        let point = (panel.to_owned(), line.to_owned(), x.to_bits());
+        rows.push(Row { point, value: Some(value), paper: paper.parse().ok(), note: note.to_owned() });
     }
     Ok(rows)
 }

@@ -124,8 +124,8 @@ pub(super) const EXPERIMENTS: [Experiment; 33] = [
         title: "An A* search on a grid with obstacles",
         axes: NONE,
         run: Run::By(search::figure_5),
-        verdict: "The picture has the path white, visited cells dark and obstacles black, of one search on a \
-                  square grid; the paper shows two searches on a grid of 256 x 128.",
+        verdict: "The picture has paths white, visited cells dark and obstacles black, as in the paper. A search \
+                  takes one cell at a time here, and eight in the paper.",
     },
     Experiment {
         name: "baudis-6",
@@ -195,11 +195,11 @@ pub(super) const EXPERIMENTS: [Experiment; 33] = [
         paper: Paper::Baudis,
         figure: "Fig. 12",
         title: "A* searches finished per second",
-        axes: axes("searches at once", "searches per second", [Twos, Tens], 3),
+        axes: axes("searches at once", "searches per second", [Twos, Tens], 2),
         run: Run::By(search::figure_12),
-        verdict: "The paper reports that more searches at once are faster, up to its memory. Searches are \
-                  optimal here and take one cell at a time; the paper's take eight, and CB-PAR is not offered \
-                  for searches.",
+        verdict: "The paper reports that more searches at once are faster, up to its memory. Its searches take \
+                  eight cells at a time and need not find the shortest path; the library's optimal searches take \
+                  one.",
     },
     Experiment {
         name: "baudis-table-1",
@@ -225,8 +225,8 @@ pub(super) const EXPERIMENTS: [Experiment; 33] = [
         title: "A* searches per second, length of the open list, place of insertion",
         axes: axes("side of the grid", BY_PANEL, [Twos, Tens], 3),
         run: Run::By(search::table_3),
-        verdict: "Lengths and places are those of optimal searches, which keep one entry for each cell; the \
-                  paper's take eight cells at once. Rates depend on the device.",
+        verdict: "Lengths and places are those of both kinds of searches: the paper's, which take eight cells at \
+                  once, and optimal ones, which keep one entry for each cell. Rates depend on the device.",
     },
     not(
         "park-1-18",
@@ -301,10 +301,10 @@ pub(super) const EXPERIMENTS: [Experiment; 33] = [
         name: "marzolla-13",
         paper: Paper::Marzolla,
         figure: "Fig. 13",
-        title: "Peak memory by regions",
-        axes: axes("regions", "MiB", [Tens, Tens], 1),
+        title: "Peak memory by regions, and by threads",
+        axes: axes(BY_PANEL, "MiB", [Tens, Tens], 2),
         run: Run::By(marzolla::figure_13),
-        verdict: "The paper reports linear growth, and most memory for SBM. Ranks need two sorted lists, less than the \
+        verdict: "The paper reports linear growth, most memory for SBM, and no change with threads. Ranks need two sorted lists, less than the \
                   endpoints and sets of the paper's algorithm.",
     },
     Experiment {
