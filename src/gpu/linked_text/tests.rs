@@ -25,6 +25,7 @@ const USERS: [&str; 68] = [
     "NETWORK_HOLDS",
     "NETWORK_IN_TURN",
     "NETWORK_KNOWN",
+    "NETWORK_LIMITS",
     "NETWORK_LONG",
     "NETWORK_LOSES",
     "NETWORK_NODES",
