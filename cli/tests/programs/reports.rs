@@ -119,7 +119,9 @@ fn profiles_of_processes_are_the_averages_of_their_measures() {
     let text = std::fs::read_to_string(format!("{EXAMPLES}/processes/mm3.toml")).unwrap();
     let compiled = ProcessModel::from_toml(&text).unwrap().compile().unwrap();
     let study = eventhorizon::process::Study::new(8, 400.0, 0.0);
-    let profile = compiled.profile(&study, 0, Intervals::new(100.0), 0.95, |_| true).unwrap();
+    let is_average =
+        |name: &str| ["in_use(", "queue(", "utilisation("].iter().any(|kind| name.starts_with(kind));
+    let profile = compiled.profile(&study, 0, Intervals::new(100.0), 0.95, is_average).unwrap();
     let results = compiled.study(&study).run().unwrap().report(0.95).unwrap();
     assert!(profile.measures().count() > 1);
     for measure in profile.measures() {
