@@ -229,7 +229,8 @@ impl Measures {
         numbers.map(move |(from, (&before, &after))| match from {
             From::Squares(..) if after >= BEYOND => BEYOND,
             From::Sum(..) | From::Count(_) | From::Squares(..) | From::Counter(_) => after - before,
-            From::Observed(_) | From::Extreme(..) => f64::NAN,
+            // (What is not a number would fail the interval.)
+            From::Observed(_) | From::Extreme(..) => 0.0,
             From::Nothing | From::Units(_) => after,
             // Averages since the begin.
             From::Rate(_)
