@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use eventhorizon::facility::{
     CompiledError, CompiledNetwork, DeviceNetwork, Distribution, Facility, Form, NativeNetwork, Network,
-    Report, Source, Station, Study,
+    Report, Share, Source, Station, Study,
 };
 use eventhorizon::gpu::Gpu;
 use eventhorizon::pdes::{CpuSimulation, EngineOptions, Mapping, Model as _, Options, Replica, Until};
@@ -289,9 +289,14 @@ fn rare_events_are_covered() {
 fn studied(text: &str, study: &Study) {
     let gpu = adapter();
     let facility = Network::from_toml(text).unwrap().compile_unstable().unwrap();
+    // One bound is the least time, one below a unit of the histograms.
+    let bounds =
+        ["wait(s) <= 0", "wait(s) <= 0.001", "wait(s, a) <= 0.5", "sojourn(s) <= 0.5", "sojourn(o) <= 2"];
+    let shares = bounds.map(|bound| bound.parse::<Share>().unwrap());
+    let shares = if study.details { &shares[..] } else { &[] };
     let run = |backend: Backend<'_>, mapping| {
         let options = EngineOptions::default().mapping(mapping);
-        facility.study(study).backend(backend).options(options).run().unwrap()
+        facility.study(study).shares(shares).backend(backend).options(options).run().unwrap()
     };
     let cpu = run(Backend::Cpu, Mapping::Auto);
     let same = |place: &str, other: &Report| {

@@ -29,7 +29,8 @@ struct Params {
     warm_up: vec2<u32>, // in ticks; statistics begin here
     classes: u32,
     // The first row of ticks by number of customers, LENGTHS of 2 words, then for each class
-    // BINS words of sojourn and BINS of wait (0: not recorded). The rest are first rows, too:
+    // BINS words of sojourn and BINS of wait, each with a word for each limit, in whole rows
+    // (0: not recorded). The rest are first rows, too:
     details: u32,
     known: u32, // customers at each node that a shortest-line route can choose, four in a row
     // 2 rows per server if SERVER_ROWS: serial (0: free), class, end of service; entered, arrived
@@ -45,7 +46,7 @@ struct Params {
     // One of `every` customers is traced, of each source and of those present at the start.
     every: u32,
     most: u32,          // at most this many are traced
-    unused: vec2<u32>,
+    limits: vec2<u32>,  // the first row of data with limits of shares, and their number
 }
 
 // 32 bytes: what memory transactions move. State that few events need is in LP memory.

@@ -15,7 +15,8 @@ use crate::pdes::{self, AnyEngine, CORES, EngineOptions, Outputs, Payload, Until
 use crate::queue::QueueDesign;
 use crate::replication;
 use crate::statistics::{
-    Decision, Design, Experiment, Observations, Point, Report, Selected, Selection, Stopping,
+    AnalysisError, Decision, Design, Experiment, Observations, Partial, Point, Report, Selected, Selection,
+    Stopping,
 };
 
 /// Replications of a model without processes, if the file sets no number. Models of processes have
@@ -82,6 +83,8 @@ pub struct Results {
     pub mapping: String,
     /// Wall-clock time, compilation included.
     pub seconds: f64,
+    /// What a stopped selection does not have, as a sentence.
+    pub missing: Option<String>,
 }
 
 impl Results {
@@ -98,8 +101,74 @@ impl Results {
     }
 }
 
-/// What both kinds of models give: observations, decisions, selection, fingerprint.
-type Ended = (Vec<Observations>, Vec<Decision>, Option<Selected>, u64, String);
+/// What a run leaves.
+struct Ended {
+    observations: Vec<Observations>,
+    decisions: Vec<Decision>,
+    selected: Option<Selected>,
+    fingerprint: u64,
+    mapping: String,
+    /// The points of a stopped selection, and what it does not have.
+    stopped: Option<(Design, String)>,
+}
+
+impl Ended {
+    /// Without a selection.
+    fn new(
+        observations: Vec<Observations>,
+        decisions: Vec<Decision>,
+        fingerprint: u64,
+        mapping: String,
+    ) -> Self {
+        Self { observations, decisions, selected: None, fingerprint, mapping, stopped: None }
+    }
+}
+
+/// A selection of the best point between rounds.
+struct Selecting<'d> {
+    /// With the numbers of the file, and those that the model gets.
+    designs: [&'d Design; 2],
+    partial: Partial,
+    fingerprint: u64,
+    runs: u64,
+}
+
+impl<'d> Selecting<'d> {
+    fn new(points: &'d Points) -> Self {
+        let partial = Partial::new(points.design.len());
+        Self { designs: [&points.shown, &points.design], partial, fingerprint: 0, runs: 0 }
+    }
+
+    /// Adds a round of some of the points.
+    fn add(&mut self, some: &Design, made: &[Observations], fingerprint: u64) -> Result<(), AnalysisError> {
+        let numbers = self.designs[1].numbers_of(some);
+        numbers.into_iter().zip(made).try_for_each(|(point, made)| self.partial.add(point, made.clone()))?;
+        self.fingerprint = self.fingerprint.wrapping_add(fingerprint);
+        Ok(())
+    }
+
+    /// The selected point, or what there is if the watcher stopped it.
+    fn ended(
+        self,
+        found: Result<Selected, DescriptionError>,
+        mapping: String,
+    ) -> Result<Ended, DescriptionError> {
+        match found {
+            Ok(found) => {
+                let ended = Ended::new(found.observations.clone(), Vec::new(), self.fingerprint, mapping);
+                Ok(Ended { selected: Some(found), ..ended })
+            }
+            Err(DescriptionError::Stopped) => {
+                let stopped = self.partial.stopped(self.designs[0], Some("the best point"));
+                let stopped = stopped.ok_or(DescriptionError::Stopped)?;
+                let decisions = vec![Decision::Stopped; stopped.points.len()];
+                let ended = Ended::new(stopped.observations, decisions, self.fingerprint, mapping);
+                Ok(Ended { stopped: Some((stopped.design, stopped.missing)), ..ended })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
 
 impl DescribedModel {
     /// A run with the seed and the replications of the file, on a device (`&Gpu`) or another
@@ -194,14 +263,18 @@ where
         }
         let points = self.model.points()?;
         let begun = Instant::now();
-        let (observations, decisions, selected, fingerprint, mapping) = match words {
+        let ended = match words {
             None => self.replicate(&points)?,
             Some(2) => self.simulate::<[u32; 2]>(&points)?,
             Some(_) => self.simulate::<[u32; 6]>(&points)?,
         };
         let seconds = begun.elapsed().as_secs_f64();
-        let design = points.shown;
-        Ok(Results { design, observations, decisions, selected, fingerprint, mapping, seconds })
+        let Ended { observations, decisions, selected, fingerprint, mapping, stopped } = ended;
+        let (design, missing) = match stopped {
+            Some((design, missing)) => (design, Some(missing)),
+            None => (points.shown, None),
+        };
+        Ok(Results { design, observations, decisions, selected, fingerprint, mapping, seconds, missing })
     }
 
     /// The results of each process in the first replication of the first point.
@@ -275,30 +348,30 @@ where
             Goal::All => {
                 let all = 0..experiment.replications;
                 let results = engine.run(&experiment, all, until, report).map_err(placed)?;
-                let mapping = engine.mapping();
-                Ok((results.observations, Vec::new(), None, results.fingerprint, mapping))
+                let (made, mapping) = (results.observations, engine.mapping());
+                Ok(Ended::new(made, Vec::new(), results.fingerprint, mapping))
             }
             Goal::Precise(stopping) => {
                 let precise = (stopping, &*written.measures.names());
                 let run = engine.run_precisely(&experiment, precise, until, report).map_err(placed)?;
-                Ok((run.observations, run.decisions, None, run.fingerprint, engine.mapping()))
+                Ok(Ended::new(run.observations, run.decisions, run.fingerprint, engine.mapping()))
             }
             Goal::Best(selection, measure) => {
-                let (mut sum, mut runs) = (0_u64, 0_u64);
+                let mut selecting = Selecting::new(points);
                 let found = selection.run(&experiment, measure, |some, range| {
                     points_left = some.design.len();
-                    if watch(&RunProgress { runs, events: 0, points: points_left }).flow().is_break() {
+                    let progress = RunProgress { runs: selecting.runs, events: 0, points: points_left };
+                    if watch(&progress).flow().is_break() {
                         return Err(DescriptionError::Stopped);
                     }
                     *left.borrow_mut() = points.design.numbers_of(&some.design);
-                    runs += u64::from(range.end - range.start) * points_left as u64;
+                    selecting.runs += u64::from(range.end - range.start) * points_left as u64;
                     let unwatched = &mut |_, _| ControlFlow::Continue(());
                     let run = engine.run(some, range, until, unwatched).map_err(placed)?;
-                    sum = sum.wrapping_add(run.fingerprint);
+                    selecting.add(&some.design, &run.observations, run.fingerprint)?;
                     Ok(run.observations)
-                })?;
-                let mapping = engine.mapping();
-                Ok((found.observations.clone(), Vec::new(), Some(found), sum, mapping))
+                });
+                selecting.ended(found, engine.mapping())
             }
         }
     }
@@ -340,35 +413,72 @@ where
         let params = &Word::default();
         let (watch, all) = (&mut self.watch, points.design.len());
         let report = |runs: u64| watch(&RunProgress { runs, events: 0, points: all }).flow();
-        let (observations, decisions, selected, fingerprint) = match &self.goal {
+        let ended = match &self.goal {
             Goal::All => {
                 let results = engine.run(params, &experiment, 0..experiment.replications, report)?;
-                (results.observations, Vec::new(), None, results.fingerprint)
+                Ended::new(results.observations, Vec::new(), results.fingerprint, String::new())
             }
             Goal::Precise(stopping) => {
                 let precise = (stopping, &*written.measures.names());
                 let run = engine.run_precisely(params, &experiment, precise, report)?;
-                (run.observations, run.decisions, None, run.fingerprint)
+                Ended::new(run.observations, run.decisions, run.fingerprint, String::new())
             }
             Goal::Best(selection, measure) => {
-                let (mut sum, mut runs) = (0_u64, 0_u64);
+                let mut selecting = Selecting::new(points);
                 let found = selection.run(&experiment, measure, |some, range| {
                     let points = some.design.len();
-                    if watch(&RunProgress { runs, events: 0, points }).flow().is_break() {
+                    let progress = RunProgress { runs: selecting.runs, events: 0, points };
+                    if watch(&progress).flow().is_break() {
                         return Err(DescriptionError::Stopped);
                     }
-                    runs += u64::from(range.end - range.start) * points as u64;
+                    selecting.runs += u64::from(range.end - range.start) * points as u64;
                     let results = engine.run(params, some, range, |_| ControlFlow::Continue(()))?;
-                    sum = sum.wrapping_add(results.fingerprint);
+                    selecting.add(&some.design, &results.observations, results.fingerprint)?;
                     Ok(results.observations)
-                })?;
-                (found.observations.clone(), Vec::new(), Some(found), sum)
+                });
+                selecting.ended(found, String::new())?
             }
         };
         let chosen = |engine: &replication::Engine<_>| {
             engine.chosen().map_or(mapping, |chosen| chosen.mapping).to_string()
         };
         let mapping = engine.device().map_or_else(|| CORES.to_owned(), chosen);
-        Ok((observations, decisions, selected, fingerprint, mapping))
+        Ok(Ended { mapping, ..ended })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::description::Description;
+
+    #[test]
+    fn a_stopped_selection_has_the_rounds_that_ended() {
+        for (name, change) in [("counter", "service=0.5,0.25,0.4"), ("epidemic", "infection=0.3,0.6,0.5")] {
+            let path = format!("{}/examples/models/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let mut description = Description::read(path).unwrap();
+            description.set(change).unwrap();
+            if name == "epidemic" {
+                description.set("contact=0.6").unwrap();
+                description.until(4.0).unwrap();
+            }
+            let model = description.compile().unwrap();
+            let measure = model.measures()[0].to_owned();
+            let stopped = |most: u64| {
+                let selection = Selection { replications: Some(400), ..Selection::new(1e-3, 0.95) };
+                let watch = move |progress: &RunProgress| match progress.runs < most {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                };
+                model.on(Backend::Cpu).best(selection, &measure).watch(watch).run()
+            };
+            let found = stopped(1).unwrap();
+            assert!(found.selected.is_none());
+            assert_eq!(found.decisions, [Decision::Stopped; 3]);
+            let made = found.observations.iter().map(Observations::replications).collect::<Vec<_>>();
+            assert_eq!((found.design.len(), made), (3, vec![20; 3]), "{name}");
+            assert!(found.missing.unwrap().ends_with("no result of the best point"));
+            assert!(matches!(stopped(0), Err(DescriptionError::Stopped)));
+        }
     }
 }

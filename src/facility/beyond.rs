@@ -112,6 +112,8 @@ pub(crate) struct Beyond {
     pub(crate) batch: Option<Batch>,
     /// How many customers each one becomes behind its service, if it does.
     pub(crate) splits: Option<u32>,
+    /// How many tasks of a customer have to be back at a fork, if fewer than all.
+    pub(crate) quorum: Option<u32>,
 }
 
 impl Beyond {
@@ -151,6 +153,7 @@ impl Beyond {
             ("a speed that depends on the number of customers", !self.speeds.is_empty()),
             ("service in batches", self.batch.is_some()),
             ("a customer that becomes several", self.splits.is_some()),
+            ("a fork that waits for some of its tasks", self.quorum.is_some()),
         ];
         has.into_iter().find(|(_, has)| *has).map(|(what, _)| what)
     }

@@ -157,6 +157,7 @@ impl NetworkDescription {
         let number = |value: &Json| match value {
             Json::Number(number) => Value::parse(&number.to_string()).ok_or_else(|| wrong(path, form)),
             Json::String(name) => Ok(Value::from(name.as_str())),
+            Json::Bool(switch) => Ok(Value::from(if *switch { "true" } else { "false" })),
             _ => Err(wrong(path, form)),
         };
         let levels = match value {
@@ -172,8 +173,8 @@ impl NetworkDescription {
         self.vary(path, levels)
     }
 
-    /// Sets a number or a name: `PATH=VALUE`, or `PATH=VALUE,VALUE` for several points of a design.
-    /// It replaces levels of the same path in `[design]`.
+    /// Sets a number, a name, `true` or `false`: `PATH=VALUE`, or `PATH=VALUE,VALUE` for several
+    /// points of a design. It replaces levels of the same path in `[design]`.
     ///
     /// # Errors
     /// [`FacilityError::Change`] for values that the path cannot have, and paths that lead nowhere.
@@ -305,10 +306,12 @@ impl NetworkDescription {
     }
 
     fn changed(&self, changes: &[(&str, Value)]) -> Result<Network, FacilityError> {
-        // Numbers, and names in quotation marks: in TOML and in JSON.
-        let literal = |value: &Value| match value {
-            Value::Name(_) => Json::String(value.to_string()).to_string(),
-            number => number.to_string(),
+        // Numbers, true and false, and names in quotation marks: in TOML and in JSON.
+        let literal = |value: &Value| match (value, value.to_string()) {
+            (Value::Name(_), name) if !["true", "false"].contains(&name.as_str()) => {
+                Json::String(name).to_string()
+            }
+            (_, plain) => plain,
         };
         let texts: Vec<String> = changes.iter().map(|(_, value)| literal(value)).collect();
         let said = |number: usize| format!("{}={}", changes[number].0, changes[number].1);

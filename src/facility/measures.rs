@@ -534,11 +534,6 @@ impl Facility {
         of(column.class).or_else(|| of(None).filter(|_| alone))
     }
 
-    pub(super) fn params_bin_shift(&self) -> u32 {
-        use crate::pdes::Model as _;
-        self.params().bin_shift
-    }
-
     pub(super) fn params_warm_up(&self) -> Ticks {
         use crate::pdes::Model as _;
         self.params().warm_up

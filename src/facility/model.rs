@@ -24,7 +24,7 @@ use super::{MAX_CLASSES, Network};
 pub(super) use laws::{Places, library_with_laws, variate};
 pub(super) use level::{Level, TimeSums};
 pub(super) use records::{
-    BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, present_of, sojourns_of,
+    BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, histogram_words, present_of, sojourns_of,
 };
 pub(super) use streams::name as stream_name;
 pub(super) use tables::odds;
@@ -161,8 +161,8 @@ shared! {
         pub every: u32,
         /// At most this many of them.
         pub most: u32,
-        /// Zeros.
-        pub unused: [u32; 2],
+        /// The first row of data with limits of shares, and their number.
+        pub limits: [u32; 2],
     }
 
     /// The WGSL `struct State` of [`Facility`].

@@ -322,7 +322,14 @@ impl<'n> Names<'n> {
         for (name, fork) in &network.forks {
             let routes = self.routes(name, &fork.to)?.into_iter().zip(self.tasks(name, &fork.tasks)?);
             let pairs = routes.map(|(routes, tasks)| Pair { routes, tasks, ..Pair::default() }).collect();
-            nodes.push(Node::new(name, Kind::Fork, Some(&fork.to), pairs));
+            let mut node = Node::new(name, Kind::Fork, Some(&fork.to), pairs);
+            let fewest = node.pairs.iter().map(|pair| pair.tasks.len()).min().unwrap_or(0);
+            if let Some(quorum) = fork.quorum.filter(|quorum| !(1..=fewest).contains(&(*quorum as usize))) {
+                let remedy = format!("choose 1 to {fewest}, the number of tasks");
+                return Err(setting(name, "`quorum`", quorum, remedy));
+            }
+            node.beyond.quorum = fork.quorum.filter(|quorum| (*quorum as usize) < most(&node));
+            nodes.push(node);
         }
         for name in network.sinks.keys() {
             let pairs = vec![Pair::default(); self.classes.len()];
@@ -361,6 +368,11 @@ impl<'n> Names<'n> {
     }
 }
 
+/// The most tasks of a customer.
+fn most(fork: &Node) -> usize {
+    fork.pairs.iter().map(|pair| pair.tasks.len()).max().unwrap_or(0)
+}
+
 pub(super) fn setting(node: &str, what: &'static str, value: impl ToString, remedy: String) -> FacilityError {
     FacilityError::Setting { node: node.to_owned(), what, value: value.to_string(), remedy }
 }
@@ -387,6 +399,10 @@ fn beyond_of(
         if !(of.speed > 0.0 && of.speed.is_finite()) {
             let value = format!("{} in the group `{group}`", of.speed);
             return Err(wrong("the speed", value, "choose a number above 0"));
+        }
+        if of.serves.is_empty() {
+            let value = format!("empty in the group `{group}`");
+            return Err(wrong("the list of classes that it serves", value, "name the classes"));
         }
         let mut serves = vec![false; names.classes.len()];
         for class in &of.serves {
@@ -471,10 +487,24 @@ fn regions(network: &Network, nodes: &mut [Node]) -> Result<(), FacilityError> {
                 "choose 1 to 65,535",
             ));
         }
+        if region.nodes.is_empty() {
+            let remedy = "name stations and delays, or remove the region";
+            return Err(wrong("the list of nodes of the region", "empty".to_owned(), remedy));
+        }
         for inside in &region.nodes {
             let place = nodes.iter().position(|node| node.name == *inside);
             match place.map(|place| &mut nodes[place]) {
                 Some(node) if matches!(node.kind, Kind::Station { .. }) => {
+                    let least = node.beyond.batch.map_or(1, |batch| batch.least.unwrap_or(batch.most));
+                    if region.capacity < least {
+                        let remedy =
+                            format!("`{inside}` begins with {least} customers: choose {least} or more");
+                        return Err(wrong(
+                            "the capacity of the region",
+                            region.capacity.to_string(),
+                            &remedy,
+                        ));
+                    }
                     if !node.beyond.regions.contains(&number) {
                         node.beyond.regions.push(number);
                     }

@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::beyond::{Batch, Group, Interrupted, Region, ShiftEnd};
-use super::route::links;
+use super::route::{filled, links};
 use super::source::{Source, one};
 use super::{Distribution, FacilityError, Link, Route};
 use crate::text::unmarked;
@@ -180,11 +180,11 @@ pub struct Station {
     pub when_full: WhenFull,
     /// The probabilities that an arriving customer balks, by the number of customers present: 0, 1,
     /// 2 …; the last applies to all greater numbers. Default: no customer balks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "filled", skip_serializing_if = "Vec::is_empty")]
     pub balking: Vec<f64>,
     /// The number of servers, one period after the other, repeated for ever; replaces `servers`. If
     /// the number falls, services that have begun are completed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "filled", skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<Shift>,
     /// Breakdowns, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,7 +230,7 @@ pub struct Station {
     pub aging: Option<f64>,
     /// The speed of each server, by the number of customers present: 1, 2, 3 …; the last applies to
     /// all greater numbers. Default: 1.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "filled", skip_serializing_if = "Vec::is_empty")]
     pub speeds: Vec<f64>,
     /// How many customers a server serves at once, in the time of the first of them. Default: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -291,6 +291,10 @@ pub struct Fork {
     /// none.
     #[serde(deserialize_with = "links")]
     pub tasks: Vec<Link>,
+    /// How many tasks of a customer have to be back before it continues. The others are completed,
+    /// and end when they are back. Default: all. Fewer run as a process model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quorum: Option<u32>,
     /// The routes of joined customers.
     pub to: Route,
 }
@@ -579,7 +583,13 @@ impl Station {
 impl Fork {
     /// A task to each of several nodes; joined customers go `to`.
     pub fn new<L: Into<Link>>(tasks: impl IntoIterator<Item = L>, to: impl Into<Route>) -> Self {
-        Self { tasks: tasks.into_iter().map(Into::into).collect(), to: to.into() }
+        Self { tasks: tasks.into_iter().map(Into::into).collect(), quorum: None, to: to.into() }
+    }
+
+    /// Lets customers continue when this number of their tasks is back.
+    #[must_use]
+    pub fn with_quorum(self, quorum: u32) -> Self {
+        Self { quorum: Some(quorum), ..self }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::Backend;
 use crate::gpu::Verdict;
 use crate::pdes::{EngineOptions, SimulationError};
 use crate::statistics::{
-    self, AnalysisError, Decision, Design, Experiment, Observations, Pairing, Round, Sequential,
+    self, AnalysisError, Decision, Design, Experiment, Observations, Pairing, Partial, Round, Sequential,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use crate::statistics::{Allocated, Allocation, Selected, Selection};
@@ -257,8 +257,12 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> DesignRun<'_
         let mut runs = Runs::new(self);
         let all: Vec<usize> = (0..runs.points.facilities.len()).collect();
         let Some(stopping) = runs.study.stopping else {
-            let (observations, decisions) = runs.rounds(&all).await?;
-            return Ok(DesignResults { decisions, ..runs.results(observations) });
+            return match runs.rounds(&all).await {
+                Ok((observations, decisions)) => {
+                    Ok(DesignResults { decisions, ..runs.results(observations) })
+                }
+                Err(error) => runs.stopped(error, Partial::new(all.len()), None),
+            };
         };
         let deciding = runs.points.facilities[0].deciding(runs.study)?;
         let deciding: Vec<&str> = deciding.iter().map(String::as_str).collect();
@@ -272,8 +276,10 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> DesignRun<'_
                 Err(error) => Err(error),
             }
         };
-        let found = Sequential::run(&stopping, Pairing::Independent, &deciding, run).await?;
-        Ok(DesignResults { decisions: found.decisions, ..runs.results(found.observations) })
+        match Sequential::run(&stopping, Pairing::Independent, &deciding, run).await {
+            Ok(found) => Ok(DesignResults { decisions: found.decisions, ..runs.results(found.observations) }),
+            Err(error) => runs.stopped(error, Partial::new(all.len()), None),
+        }
     }
 
     /// Selects the point with the largest mean of a measure (the smallest, if `selection` says so),
@@ -286,10 +292,16 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> DesignRun<'_
         let mut runs = Runs::new(self);
         let design = runs.points.design.clone();
         let experiment = Experiment::new(design.clone(), 0, runs.study.seed).with_common_random_numbers();
+        let mut partial = Partial::new(design.len());
         let found = selection.run(&experiment, measure, |some, range| {
-            pollster::block_on(runs.observe(&design.numbers_of(&some.design), range))
-        })?;
-        Ok(DesignResults { selected: Some(found.clone()), ..runs.results(found.observations) })
+            runs.observe_into(&mut partial, &design.numbers_of(&some.design), range)
+        });
+        match found {
+            Ok(found) => {
+                Ok(DesignResults { selected: Some(found.clone()), ..runs.results(found.observations) })
+            }
+            Err(error) => runs.stopped(error, partial, Some(BEST)),
+        }
     }
 
     /// Selects the point with the largest mean of a measure (the smallest, if `allocation` says so)
@@ -300,12 +312,22 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> DesignRun<'_
     #[cfg(not(target_arch = "wasm32"))]
     pub fn allocate(self, allocation: &Allocation, measure: &str) -> Result<DesignResults, FacilityError> {
         let mut runs = Runs::new(self);
+        let mut partial = Partial::new(runs.points.facilities.len());
         let found = allocation.run(runs.points.facilities.len(), measure, |points, range| {
-            pollster::block_on(runs.observe(points, range))
-        })?;
-        Ok(DesignResults { allocated: Some(found.clone()), ..runs.results(found.observations) })
+            runs.observe_into(&mut partial, points, range)
+        });
+        match found {
+            Ok(found) => {
+                Ok(DesignResults { allocated: Some(found.clone()), ..runs.results(found.observations) })
+            }
+            Err(error) => runs.stopped(error, partial, Some(BEST)),
+        }
     }
 }
+
+/// What a stopped selection does not have.
+#[cfg(not(target_arch = "wasm32"))]
+const BEST: &str = "the best point";
 
 /// Rounds of a run on the CPU, after each of which it can be stopped with results.
 const ROUNDS: u32 = 8;
@@ -327,6 +349,9 @@ struct Runs<'r, W, P> {
     theory: Vec<Vec<(String, f64)>>,
     warnings: Vec<String>,
     ran: Option<(&'static str, String, String)>,
+    /// Whether the watcher has stopped the run, and what the points have of the present round.
+    is_stopped: bool,
+    present: Vec<(usize, Observations)>,
 }
 
 impl<'r, V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> Runs<'r, W, P> {
@@ -348,6 +373,8 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> Runs<'r,
             theory: vec![Vec::new(); points.facilities.len()],
             warnings: Vec::new(),
             ran: None,
+            is_stopped: false,
+            present: Vec::new(),
         }
     }
 
@@ -379,7 +406,43 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> Runs<'r,
         Ok((made, Vec::new()))
     }
 
-    /// Makes the same replications of some points.
+    /// The same as [`Runs::observe`], and adds them to what the points have.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn observe_into(
+        &mut self,
+        partial: &mut Partial,
+        points: &[usize],
+        range: Range<u32>,
+    ) -> Result<Vec<Observations>, FacilityError> {
+        let made = pollster::block_on(self.observe(points, range))?;
+        points.iter().zip(&made).try_for_each(|(&point, made)| partial.add(point, made.clone()))?;
+        Ok(made)
+    }
+
+    /// The results of a run that ended with an error: those of the points that have replications,
+    /// if the watcher stopped it.
+    fn stopped(
+        mut self,
+        error: FacilityError,
+        mut partial: Partial,
+        goal: Option<&str>,
+    ) -> Result<DesignResults, FacilityError> {
+        if !matches!(error, FacilityError::Simulation(SimulationError::Stopped)) {
+            return Err(error);
+        }
+        for (point, made) in std::mem::take(&mut self.present) {
+            partial.add(point, made)?;
+        }
+        let Some(stopped) = partial.stopped(&self.points.design, goal) else { return Err(error) };
+        let theory = stopped.points.iter().map(|&point| self.theory[point].clone()).collect();
+        let mut results = self.results(stopped.observations);
+        results.warnings.push(stopped.missing);
+        let decisions = vec![Decision::Stopped; stopped.points.len()];
+        Ok(DesignResults { design: stopped.design, theory, decisions, ..results })
+    }
+
+    /// Makes the same replications of some points. If the watcher stops it, those that were made
+    /// are `present`.
     async fn observe(
         &mut self,
         points: &[usize],
@@ -389,7 +452,10 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> Runs<'r,
         let mut made = Vec::with_capacity(points.len());
         for &point in points {
             let (done, events) = (self.done, self.events);
-            let watch = &mut self.watch;
+            let (watch, is_stopped) = (&mut self.watch, &mut self.is_stopped);
+            if *is_stopped {
+                break;
+            }
             let run = PointRun {
                 shares: self.shares,
                 backend: self.backend,
@@ -397,14 +463,15 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> Runs<'r,
                 first: range.start,
             };
             let report: WatchPoint<'_> = &mut |runs, executed| {
-                watch(done + runs.saturating_sub(range.start as usize), events.saturating_add(executed))
-                    .flow()
+                let runs = done + runs.saturating_sub(range.start as usize);
+                let flow = watch(runs, events.saturating_add(executed)).flow();
+                *is_stopped |= flow.is_break();
+                flow
             };
-            let report = self.points.facilities[point].replicate(&study, run, report).await;
-            let report = report.map_err(|error| self.points.at(point, error))?;
-            if report.replications < range.end - range.start {
-                return Err(SimulationError::Stopped.into());
-            }
+            let report = match self.points.facilities[point].replicate(&study, run, report).await {
+                Err(FacilityError::Simulation(SimulationError::Stopped)) => break,
+                report => report.map_err(|error| self.points.at(point, error))?,
+            };
             let mut observations = report.observations()?;
             if let Some(derive) = self.derive {
                 derive(point, &mut observations)?;
@@ -412,7 +479,12 @@ impl<'r, V: Verdict, W: FnMut(usize, u64) -> V + Send, P: PointNetwork> Runs<'r,
             made.push(observations);
             self.add(point, report);
         }
-        Ok(made)
+        let is_whole = |made: &Observations| made.replications() == range.len();
+        if made.len() == points.len() && made.iter().all(is_whole) {
+            return Ok(made);
+        }
+        self.present = points.iter().copied().zip(made).collect();
+        Err(SimulationError::Stopped.into())
     }
 
     fn add(&mut self, point: usize, report: Report) {

@@ -29,6 +29,8 @@ pub(super) struct Histograms {
     classes: usize,
     /// By node, class, sojourns (0) and waits (1), and group: counts up to the last nonempty bin.
     counts: Vec<Vec<u64>>,
+    /// The bin of each limit of shares.
+    limits: Vec<usize>,
     replications: u64,
 }
 
@@ -37,21 +39,25 @@ impl Histograms {
     pub(super) fn new(facility: &Facility, details: bool) -> Self {
         let classes = facility.network.classes.len();
         let histograms = if details { facility.nodes.len() * classes * 2 } else { 0 };
-        Self { classes, counts: vec![Vec::new(); histograms * GROUPS], replications: 0 }
+        let limits = facility.limits().iter().map(|limit| limit[2] as usize).collect();
+        Self { classes, counts: vec![Vec::new(); histograms * GROUPS], limits, replications: 0 }
     }
 
-    /// Adds the next replication, by its LPs' rows of [`Facility::histogram_rows`].
+    /// Adds the next replication, by its LPs' rows of [`Facility::rows_of_histograms`].
     pub(super) fn add(&mut self, rows: &[[u32; 4]]) {
         #[expect(clippy::cast_possible_truncation, reason = "below 32")]
         let group = (self.replications % GROUPS as u64) as usize;
         self.replications += 1;
         let sums = self.counts.iter_mut().skip(group).step_by(GROUPS);
-        for (sums, counts) in sums.zip(rows.as_flattened().chunks_exact(BINS as usize)) {
-            let used = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
-            sums.resize(sums.len().max(used), 0);
-            // Counts from a manipulated file may be at their maximum.
-            let add = |(sum, &count): (&mut u64, &u32)| *sum = sum.saturating_add(count.into());
-            sums.iter_mut().zip(counts).for_each(add);
+        let words = BINS as usize + self.limits.len().next_multiple_of(4);
+        for (sums, counts) in sums.zip(rows.as_flattened().chunks_exact(words)) {
+            let (bins, limits) = counts.split_at(BINS as usize);
+            let counts = bins.iter().enumerate().chain(self.limits.iter().copied().zip(limits));
+            for (bin, &count) in counts.filter(|&(_, &count)| count > 0) {
+                sums.resize(sums.len().max(bin + 1), 0);
+                // Counts from a manipulated file may be at their maximum.
+                sums[bin] = sums[bin].saturating_add(count.into());
+            }
         }
     }
 

@@ -202,6 +202,13 @@ fn deviation(means: &[f64]) -> f64 {
     (square - mean * mean).max(0.0).sqrt()
 }
 
+/// The standard deviation of the observations of a part, from the sum of their squares, their sum
+/// and their number.
+fn own_deviation(sums: &[f64]) -> f64 {
+    let [squares, sum, count] = [sums[0], sums[1], sums[2]];
+    if count <= 1.0 { f64::NAN } else { ((squares - sum * sum / count).max(0.0) / (count - 1.0)).sqrt() }
+}
+
 /// The name of all classes together in results. No class has this name.
 const ALL: &str = "all";
 
@@ -293,7 +300,7 @@ impl Report {
             }
             let parts: Vec<&str> = parts[first..].iter().map(String::as_str).collect();
             match estimator {
-                Estimator::Deviation => observations.pool(&name, &parts, deviation)?,
+                Estimator::Deviation => observations.pool_with(&name, &parts, own_deviation, deviation)?,
                 _ => observations.pool(&name, &parts, |means| means[0] / means[1])?,
             }
             observations.hide(&parts)?;

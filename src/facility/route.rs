@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Distribution;
@@ -136,6 +136,17 @@ impl Route {
     /// To the one of several stations that has the fewest customers.
     pub fn shortest(nodes: &[&str]) -> Self {
         Self::Shortest { shortest: nodes.iter().map(|&node| node.to_owned()).collect() }
+    }
+}
+
+/// A list that is not empty.
+pub(super) fn filled<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    match list.is_empty() {
+        false => Ok(list),
+        true => Err(de::Error::custom("the list is empty; fill it, or remove the key")),
     }
 }
 

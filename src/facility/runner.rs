@@ -94,7 +94,7 @@ impl<'g> Runner<'g> {
     ) -> Result<Self, SimulationError> {
         let network =
             Studied { name: facility.network().name.clone(), warm_up: facility.params_warm_up(), room };
-        let (model, memory) = (facility.clone(), facility.histogram_rows());
+        let (model, memory) = (facility.clone(), facility.rows_of_histograms());
         let build = move |_: &crate::statistics::Point<'_>| Ok::<_, FacilityError>(model.clone());
         let options = options.outputs(true).memory(memory);
         let on_cores = CpuEngine::in_rust(build.clone(), options);

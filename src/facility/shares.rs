@@ -9,15 +9,14 @@ use crate::statistics::Part;
 use crate::text::quoted;
 
 use super::measures::Measured;
-use super::model::{BINS, LAST_BIN, bin_edges};
+use super::model::{BINS, histogram_words};
 use super::sums::real;
 use super::{Facility, FacilityError, Measure};
 
 /// The share of the times at a node that are at most a bound, as a measure of a study:
 /// `share(wait(desk) <= 4)`, or `share(sojourn(desk, urgent) <= 240)` of a class.
 ///
-/// Times are counted in the bins of a histogram, and taken as evenly spread in the bin of the
-/// bound; waits in the first bin count as 0. See [`Measure::WaitQuantile`] for the bins.
+/// Times are whole ticks, and those up to the bound are counted exactly.
 ///
 /// ```
 /// use eventhorizon::facility::Share;
@@ -130,10 +129,7 @@ impl Facility {
                 share.wrong(&share.node, "no such times are measured there: choose another node or class")
             );
         }
-        let bin = self.bin_of(self.bound(share.up_to)?);
-        if bin == LAST_BIN {
-            return Err(share.wrong(&share.node, "the histogram ends before this time: choose a smaller one"));
-        }
+        self.bound(share.up_to)?;
         Ok(Measured { up_to: Some(share.up_to), ..self.measured(Some(node), class, share.measure) })
     }
 
@@ -146,26 +142,32 @@ impl Facility {
             .map_err(|source| FacilityError::Time { what: "bound of a share", source })
     }
 
+    /// The same with details that count times up to the bounds of shares.
+    pub(super) fn with_shares(self, shares: &[Share]) -> Result<Self, FacilityError> {
+        let bounds = shares.iter().map(|share| self.bound(share.up_to));
+        let bounds = bounds.collect::<Result<Vec<_>, _>>()?;
+        Ok(self.with_limits(bounds))
+    }
+
     /// The part that a replication adds to a share, by its rows of histograms.
     pub(super) fn share_part(&self, column: &Measured, rows: &[[u32; 4]]) -> Part {
         let (node, up_to) = (column.node.expect("it is of a node"), column.up_to.expect("it has a bound"));
         let waits = column.measure == Measure::WaitShare;
-        let bound = self.bound(up_to).expect("checked with the column");
-        let bin = self.bin_of(bound);
-        let [from, to] = bin_edges(bin, self.params_bin_shift());
-        #[expect(clippy::cast_precision_loss, reason = "below 2^32 units")]
-        let inside = ((bound.get() as f64 + 1.0 - from) / (to - from)).clamp(0.0, 1.0);
-        let inside = if waits && bin == 0 { 1.0 } else { inside };
+        let bound = self.bound(up_to).expect("checked with the column").to_words();
+        let limits = self.limits();
+        let number = limits.iter().position(|limit| limit[..2] == bound).expect("each bound is a limit");
+        let bin = limits[number][2] as usize;
+        let words = histogram_words(u32::try_from(limits.len()).expect("as the data has"));
         let all = self.network.classes.len();
         let classes = column.class.map_or(0..all, |class| class..class + 1);
-        let (mut below, mut count) = (0.0, 0_u64);
+        let sum = |counts: &[u32]| counts.iter().map(|&count| u128::from(count)).sum::<u128>();
+        let (mut below, mut count) = (0, 0);
         for class in classes {
             let histogram = (node * all + class) * 2 + usize::from(waits);
-            let bins = &rows.as_flattened()[histogram * BINS as usize..][..BINS as usize];
-            let sum = |bins: &[u32]| bins.iter().map(|&count| u64::from(count)).sum::<u64>();
-            below += real(sum(&bins[..bin as usize]).into()) + inside * f64::from(bins[bin as usize]);
-            count += sum(bins);
+            let (bins, exact) = rows.as_flattened()[histogram * words..][..words].split_at(BINS as usize);
+            below += sum(&bins[..bin]) + sum(&exact[..=number]);
+            count += sum(bins) + sum(exact);
         }
-        Part::ratio(below, real(count.into()))
+        Part::ratio(real(below), real(count))
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::{ArrivalTimes, MarkovArrivals};
+use super::route::filled;
 use super::{Distribution, Route};
 
 pub(super) fn one() -> u32 {
@@ -59,7 +60,7 @@ struct WrittenSource {
     class: Option<String>,
     #[serde(default = "one")]
     batch: u32,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "filled")]
     rates: Vec<Rate>,
     to: Route,
 }

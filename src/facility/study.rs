@@ -94,7 +94,7 @@ impl Facility {
         let mut facility = self.for_study(study, warm_up);
         let mut columns = facility.columns();
         if !shares.is_empty() {
-            facility = facility.with_details();
+            facility = facility.with_shares(shares)?;
             columns.extend(facility.shares(shares)?);
         }
         // By node, by number of customers.
@@ -114,7 +114,7 @@ impl Facility {
             now = saved.numbers();
         }
         let mut makers = Makers::new(place, options, &facility, study.room);
-        let row_bytes = size_of::<FacilityOutput>() + 16 * facility.histogram_rows()[1] as usize;
+        let row_bytes = size_of::<FacilityOutput>() + 16 * facility.rows_of_histograms()[1] as usize;
         let most = u32::try_from(PART / (row_bytes * facility.nodes.len())).unwrap_or(u32::MAX).max(1);
         let own = |saved: &SavedStudy| saved.check(&facility, study, [until, warm_up], 0);
         let mut saving = SavedStudy::plan(keep, most, place.is_cpu(), own)?;

@@ -28,6 +28,7 @@ mod pace;
 #[cfg(target_arch = "wasm32")]
 mod pending_answers;
 mod plan;
+mod recent;
 mod recipe;
 mod size;
 mod source;
@@ -61,6 +62,7 @@ pub(crate) use kernel::{Bindings, KernelBuild, build_together};
 pub(crate) use layout::{Field, is_words, values_of};
 pub use pace::Verdict;
 pub use plan::Plan;
+pub(crate) use recent::RecentCode;
 pub use source::Source;
 pub(crate) use source::listed;
 #[cfg(not(target_arch = "wasm32"))]

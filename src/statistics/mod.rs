@@ -86,6 +86,7 @@ mod error;
 mod experiment;
 mod histogram;
 mod observations;
+mod partial;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod pooled;
@@ -111,6 +112,7 @@ pub(crate) use experiment::{check_room, fits_host};
 pub use histogram::{Histogram, histogram_bin};
 pub use observations::{Column, Failure, FailureCause, Observations, Pairing, Values};
 pub(crate) use observations::{PARALLEL, each};
+pub(crate) use partial::Partial;
 pub(crate) use pooled::{Estimator, Part, Pooled, unskewed_interval};
 pub use profile::{Intervals, Profile, ProfileRow};
 pub use report::{PointFailure, Report, Row, each_to_csv, with_error};

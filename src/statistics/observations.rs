@@ -318,7 +318,30 @@ impl Observations {
         from: &[&str],
         of_means: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
     ) -> Result<()> {
-        let column = Column { name: name.into(), values: self.each(from, f64::NAN, &of_means)? };
+        let values = self.each(from, f64::NAN, &of_means)?;
+        self.pool_values(name, from, values, of_means)
+    }
+
+    /// The same, with values of replications that have a function of their own.
+    pub(crate) fn pool_with(
+        &mut self,
+        name: &str,
+        from: &[&str],
+        of_one: impl Fn(&[f64]) -> f64 + Send + Sync,
+        of_means: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Result<()> {
+        let values = self.each(from, f64::NAN, &of_one)?;
+        self.pool_values(name, from, values, of_means)
+    }
+
+    fn pool_values(
+        &mut self,
+        name: &str,
+        from: &[&str],
+        values: Values,
+        of_means: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Result<()> {
+        let column = Column { name: name.into(), values };
         self.check(&column)?;
         self.columns.push(column);
         let from = from.iter().map(|&name| name.to_owned()).collect();

@@ -6,6 +6,7 @@ mod forms;
 mod networks;
 mod over_time;
 mod pairs;
+mod quorums;
 mod saved;
 mod statements;
 mod stations;

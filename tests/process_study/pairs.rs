@@ -179,21 +179,22 @@ const FEATURES: [Feature; 27] = [
 ];
 
 /// Features of the whole network, which come last.
-const WHOLE: [Feature; 2] = [
-    Feature {
-        name: "fork",
-        kind: "",
-        adds: |all| {
-            let route = all.sources["in_a"].to.clone();
-            all.routers.insert("door".to_owned(), Router { to: route });
-            all.stations["next"].to = "parts".into();
-            all.stations.insert("side".to_owned(), Station::new(exponential(0.5), "parts"));
-            all.forks.insert("parts".to_owned(), Fork::new([Link::to("door"), Link::to("side")], "out"));
-            enter(all, &"parts".into());
-        },
-    },
+const WHOLE: [Feature; 3] = [
+    Feature { name: "fork", kind: "fork", adds: |all| fork(all, None) },
+    Feature { name: "`quorum`", kind: "fork", adds: |all| fork(all, Some(1)) },
     Feature { name: "travel", kind: "", adds: |all| all.travel = Some(exponential(0.5)) },
 ];
+
+fn fork(all: &mut Network, quorum: Option<u32>) {
+    let route = all.sources["in_a"].to.clone();
+    all.routers.insert("door".to_owned(), Router { to: route });
+    all.stations["next"].to = "parts".into();
+    all.stations.insert("side".to_owned(), Station::new(exponential(0.5), "parts"));
+    let mut fork = Fork::new([Link::to("door"), Link::to("side")], "out");
+    fork.quorum = quorum;
+    all.forks.insert("parts".to_owned(), fork);
+    enter(all, &"parts".into());
+}
 
 /// What runs a network: `n` the network form, `p` a process model; or why none does.
 fn outcome(network: &Network) -> Result<&'static str, String> {

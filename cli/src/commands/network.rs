@@ -351,22 +351,13 @@ fn write(
     let mut names = report.names().into_iter();
     report.rows.retain(|_| only::shows(&args.only, &names.next().expect("a name for each row")));
     let report = &*report;
-    let profile = args.profile.intervals().filter(|_| !shared::interrupted()).map(|intervals| {
-        // As many replications as the report has.
-        let study = study.replications(report.replications).stopping(None);
-        form.profile(&study, intervals, |name| match args.only.is_empty() {
-            true => BY_TIME.contains(&name.split('(').next().unwrap_or(name)),
-            false => only::shows(&args.only, name),
-        })
-    });
-    let profile = profile.transpose()?;
     let csv = |path: &PathBuf| {
         let mut csv = Vec::new();
         report.to_csv(&mut csv)?;
         shared::write(path, &csv)
     };
     // Outputs that can be written are written even if others fail.
-    shared::all([
+    let written = shared::all([
         if args.on_stdout() {
             Ok(())
         } else {
@@ -381,12 +372,30 @@ fn write(
             .map_or(Ok(()), |path| shared::write(path, scalars::of_report(report, args.seed).as_bytes())),
         as_json(args, report),
         args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, form, study, report)),
+        report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
+    ]);
+    // It takes runs of its own, and comes last: it can be interrupted without a loss.
+    let profile = args.profile.intervals().map(|intervals| {
+        shared::profile_follows(report.replications.into());
+        // As many replications as the report has.
+        let study = study.replications(report.replications).stopping(None);
+        form.profile(&study, intervals, |name| match args.only.is_empty() {
+            true => BY_TIME.contains(&name.split('(').next().unwrap_or(name)),
+            false => only::shows(&args.only, name),
+        })
+    });
+    let (profile, made) = match profile.transpose() {
+        Ok(profile) => (profile, Ok(())),
+        Err(error) => (None, Err(error.into())),
+    };
+    shared::all([
+        written,
+        made,
         profile.as_ref().map_or(Ok(()), |profile| args.profile.write(profile, args.plot.as_deref())),
         args.report.as_ref().map_or(Ok(()), |path| {
             let page = page(args, form, study, report, profile.as_ref())?;
             shared::write(path, page.html().as_bytes())
         }),
-        report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
     ])
 }
 

@@ -120,6 +120,9 @@ pub struct Args {
     trace_to: PathBuf,
 }
 
+/// The measures that a profile does not show by default.
+const NOT_BY_TIME: [&str; 4] = ["count(", "cost(", "deviation(", "rate("];
+
 /// The default number of replications, and the upper bound of --best.
 const REPLICATIONS: u32 = 64;
 const MOST_OF_BEST: u32 = 1024;
@@ -273,13 +276,6 @@ fn report(
         reference: Some(found.reference()),
         looks: Looks::of_process(compiled),
     };
-    let profile = args.profile.intervals().filter(|_| !shared::interrupted()).map(|intervals| {
-        // As many replications as the results have.
-        let made = u32::try_from(found.replications).unwrap_or(u32::MAX);
-        let study = study.replications(made).stopping(None);
-        compiled.profile(&study, 0, intervals, args.runs.level, |name| only::shows(&args.only, name))
-    });
-    let profile = profile.transpose().map_err(|error| error.in_file(&args.file))?;
     let trace_to = args.trace.and(Some(&*args.trace_to));
     let quiet = [
         args.csv.as_deref(),
@@ -301,7 +297,7 @@ fn report(
         shared::write(&args.trace_to, &csv)
     };
     // Outputs that can be written are written even if others fail.
-    shared::all([
+    let written = shared::all([
         shown,
         results.json(more).and_then(|object| args.json.write(&object)),
         args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
@@ -309,15 +305,35 @@ fn report(
         args.plot
             .as_ref()
             .map_or(Ok(()), |folder| draw(args, compiled, study, (found, &results.looks), folder)),
+        args.trace.map_or(Ok(()), trace),
+        args.gantt.as_ref().map_or(Ok(()), |path| gantt(args, compiled, study, path)),
+        found.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
+        if checked.is_empty() || shared::interrupted() { Ok(()) } else { check::verdict(checked) },
+    ]);
+    // It takes runs of its own, and comes last: it can be interrupted without a loss.
+    let profile = args.profile.intervals().map(|intervals| {
+        shared::profile_follows(found.replications as u64);
+        // As many replications as the results have.
+        let made = u32::try_from(found.replications).unwrap_or(u32::MAX);
+        let study = study.replications(made).stopping(None);
+        let is_wanted = |name: &str| match args.only.is_empty() {
+            true => !NOT_BY_TIME.iter().any(|kind| name.starts_with(kind)),
+            false => only::shows(&args.only, name),
+        };
+        compiled.profile(&study, 0, intervals, args.runs.level, is_wanted)
+    });
+    let (profile, made) = match profile.transpose() {
+        Ok(profile) => (profile, Ok(())),
+        Err(error) => (None, Err(error.in_file(&args.file).into())),
+    };
+    shared::all([
+        written,
+        made,
         profile.as_ref().map_or(Ok(()), |profile| args.profile.write(profile, args.plot.as_deref())),
         args.report.as_ref().map_or(Ok(()), |path| {
             let page = page(args, compiled, study, found, &results, profile.as_ref())?;
             shared::write(path, page.html().as_bytes())
         }),
-        args.trace.map_or(Ok(()), trace),
-        args.gantt.as_ref().map_or(Ok(()), |path| gantt(args, compiled, study, path)),
-        found.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
-        if checked.is_empty() || shared::interrupted() { Ok(()) } else { check::verdict(checked) },
     ])
 }
 

@@ -196,6 +196,14 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
+/// After Ctrl-C, prints that a profile is still made, which takes runs of its own.
+pub fn profile_follows(replications: u64) {
+    if interrupted() {
+        let of = count(replications, "replication");
+        print_report(&format!("notice: making the profile of {of}. Press Ctrl-C again to end without it."));
+    }
+}
+
 /// Continues until Ctrl-C. After the first call, the first Ctrl-C stops work at its next boundary,
 /// so that the program can report partial results; the second one ends the program. A compilation
 /// has no boundary: there the first one ends the program, unless it has something to save.

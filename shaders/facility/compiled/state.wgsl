@@ -13,7 +13,7 @@
 // import: random/table.wgsl
 // import: time/ticks.wgsl
 // needs: NETWORK_CLASS, NETWORK_CLASSES, NETWORK_DETAILS, NETWORK_EXTRA, NETWORK_HEAPS
-// needs: NETWORK_NODES, NETWORK_RINGS, NETWORK_SHIFT, NETWORK_SLOTS, mul_wide
+// needs: NETWORK_LIMITS, NETWORK_NODES, NETWORK_RINGS, NETWORK_SHIFT, NETWORK_SLOTS, mul_wide
 //
 // bounds: for all files of the folder. Rings have a size that is a power of two; heaps and lists
 // count up to their size before they store. All loops count to a value that does not change, or
@@ -138,10 +138,12 @@ const PAIR_ROUTE = 43u;
 // sums of ages of all (2), of those in service (2), and of the part of all ages after the warm-up
 // (2).
 const VISIT_WORDS = 8u;
-// With details, two histograms of each class at a node follow: sojourns, and waits that were not 0.
-// Then for each node the ticks with each number of customers (2).
+// With details, two histograms of each class at a node follow: sojourns, and waits that were not 0,
+// each with a word for each limit of a share, in whole rows. Then for each node the ticks with each
+// number of customers (2).
+const NETWORK_HISTOGRAM = BINS + (NETWORK_LIMITS + 3u) / 4u * 4u;
 const NETWORK_BINS = 2u * NETWORK_NODES * NETWORK_CLASSES * VISIT_WORDS;
-const NETWORK_LENGTHS = NETWORK_BINS + NETWORK_NODES * NETWORK_CLASSES * 2u * BINS;
+const NETWORK_LENGTHS = NETWORK_BINS + NETWORK_NODES * NETWORK_CLASSES * 2u * NETWORK_HISTOGRAM;
 const NETWORK_RESULTS = NETWORK_BINS + u32(NETWORK_DETAILS) * (NETWORK_LENGTHS + 2u * LENGTHS * NETWORK_NODES - NETWORK_BINS);
 // The last of the further words then are those of nodes: customers, since when (low word).
 const NETWORK_NUMBERS = NETWORK_DUE - 2u * NETWORK_NODES;
@@ -285,8 +287,10 @@ fn network_time(place: u32, time: u32) {
 // Counts a time in the histogram of sojourns (0) or waits (1) of a class at a node.
 fn network_bin(pair: u32, which: u32, time: u32) {
     let histogram = 2u * ((pair - NETWORK_PAIRS) / PAIR_WORDS) + which;
-    let bin = bin_of(vec2<u32>(time, 0u), network_data[NETWORK_SHIFT].x);
-    network_results[(NETWORK_BINS + histogram * BINS + bin) * network_given.jobs + network_slot] += 1u;
+    // The rows of limits follow.
+    let limits = vec2<u32>(NETWORK_SHIFT + 1u, NETWORK_LIMITS);
+    let place = place_of(vec2<u32>(time, 0u), network_data[NETWORK_SHIFT].x, limits);
+    network_results[(NETWORK_BINS + histogram * NETWORK_HISTOGRAM + place) * network_given.jobs + network_slot] += 1u;
 }
 
 // A node has a number of customers from now on.
@@ -305,7 +309,7 @@ fn network_number(node: u32, number: u32) {
 // A customer of this class at a node began service after a wait.
 fn network_waited(pair: u32, wait: u32) {
     network_time(pair + PAIR_WAIT, wait);
-    if NETWORK_DETAILS { network_bin(pair, 1u, wait); }
+    if NETWORK_DETAILS && wait != 0u { network_bin(pair, 1u, wait); }
 }
 
 // A served customer of this class at a node leaves after a stay.

@@ -265,9 +265,9 @@ fn record(who: Customer, next: Customer, node_record: NodeRecord) {
                     memory_set(SINCE, vec4<u32>(now(), 0u, 0u));
                 } else if what <= WAIT_BIN {
                     let which = what - SOJOURN_BIN;
-                    let bin = bin_of(select(wait, stay, which == 0u), params.bin_shift);
-                    row = bins_of(select(next.class_, who.class_, which == 0u), which) + bin / 4u;
-                    more[bin & 3u] = 1u;
+                    let place = place_of(select(wait, stay, which == 0u), params.bin_shift, params.limits);
+                    row = bins_of(select(next.class_, who.class_, which == 0u), which) + place / 4u;
+                    more[place & 3u] = 1u;
                     apiece = true;
                 } else if (what == NOTES) | (what == NEXT_NOTES) {
                     row = params.trace;
@@ -342,7 +342,7 @@ fn later(time: vec2<u32>) -> vec2<u32> {
 
 // The first row of the bins of a class.
 fn bins_of(class_: u32, which: u32) -> u32 {
-    return params.details + LENGTHS / 2u + (2u * class_ + which) * BIN_ROWS;
+    return params.details + LENGTHS / 2u + (2u * class_ + which) * (BIN_ROWS + (params.limits.y + 3u) / 4u);
 }
 
 // The time since the number of customers last changed, after the warm-up.

@@ -26,8 +26,8 @@ pub(super) struct Ir {
     pub(super) forks: u32,
     /// Whether customers that find a node full may wait at their sender.
     pub(super) blocks: bool,
-    /// With distributions of times and of numbers of customers: the row of the unit of bins.
-    pub(super) details: Option<u32>,
+    /// With distributions of times and of numbers of customers.
+    pub(super) details: Option<Details>,
     /// The slot and the heap of customers on routes that take time.
     pub(super) travel: Option<[u32; 2]>,
     /// Rows that the text reads, without those of slots and rings, which come first.
@@ -39,6 +39,16 @@ impl Ir {
     pub(super) fn shares(&self) -> bool {
         self.nodes.iter().any(Node::is_shared)
     }
+}
+
+/// The histograms of times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Details {
+    /// The row of the unit of bins. Those of limits of shares follow.
+    pub(super) row: u32,
+    pub(super) limits: u32,
+    /// The place of a time of 0 in a histogram.
+    pub(super) zero: u32,
 }
 
 /// A slot of next times.

@@ -1,6 +1,6 @@
 //! From a checked network to the [`Ir`], or the reason why the compiled form does not cover it.
 
-use super::ir::{Breakdown, Calendar, Ir, Kind, Law, Lines, Node, Pair, Routes, Service, Slot};
+use super::ir::{Breakdown, Calendar, Details, Ir, Kind, Law, Lines, Node, Pair, Routes, Service, Slot};
 use crate::facility::distribution::TABLE_WORD;
 use crate::facility::distribution::whole;
 use crate::facility::model::{odds, stream_name};
@@ -71,8 +71,14 @@ pub(super) fn lower(facility: &Facility) -> Result<Ir, String> {
     // Rows of slots and rings come first.
     let first = word(ir.slots.len() + ir.rings.len());
     if facility.details() {
-        ir.details = Some(first + word(ir.data.len()));
+        let limits = facility.limits();
+        ir.details = Some(Details {
+            row: first + word(ir.data.len()),
+            limits: word(limits.len()),
+            zero: facility.place_of(Ticks::ZERO),
+        });
         ir.data.push([facility.params().bin_shift, 0, 0, 0]);
+        ir.data.extend(limits);
         // The last words, for each node.
         ir.extra += 2 * word(facility.nodes.len());
     }

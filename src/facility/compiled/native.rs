@@ -1,6 +1,5 @@
 //! Replications of a compiled network on the CPU, as machine code.
 
-use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +9,7 @@ use super::rows::Recorded;
 use super::run::{NETWORK_FULL, NetworkGiven, ROOM, Room, Times, key};
 use super::{CompiledError, CompiledNetwork};
 use crate::facility::FacilityOutput;
-use crate::gpu::{GpuError, Program};
+use crate::gpu::{GpuError, Program, RecentCode};
 use crate::native::{Block, Code, Engine};
 use crate::time::Ticks;
 
@@ -24,8 +23,7 @@ const STEPS: u32 = 1 << 20;
 const MOST_ITERATIONS: i64 = 1 << 30;
 
 /// Code of the last structures. The points of a design differ in numbers, which the code reads.
-static RECENT: Mutex<VecDeque<(String, Arc<Code>)>> = Mutex::new(VecDeque::new());
-const MOST_RECENT: usize = 16;
+static RECENT: RecentCode = RecentCode::new();
 
 /// A compiled network as machine code of the CPU.
 #[derive(Debug)]
@@ -100,16 +98,11 @@ impl NativeNetwork {
 
 /// The code of a network, of which the cache has the last ones.
 fn code(network: &CompiledNetwork) -> Result<Arc<Code>, CompiledError> {
-    let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, code)) = recent.iter().find(|(text, _)| text == network.wgsl()) {
-        return Ok(code.clone());
-    }
-    let program = Program::link_for_cpu("compiled network", &network.files(true)).map_err(GpuError::from)?;
-    let code = program.compile(&["network_slice"], Engine::default()).map_err(GpuError::from)?;
-    let code = Arc::new(code);
-    recent.truncate(MOST_RECENT - 1);
-    recent.push_front((network.wgsl().to_owned(), code.clone()));
-    Ok(code)
+    RECENT.of(network.wgsl(), || {
+        let program =
+            Program::link_for_cpu("compiled network", &network.files(true)).map_err(GpuError::from)?;
+        Ok(program.compile(&["network_slice"], Engine::default()).map_err(GpuError::from)?)
+    })
 }
 
 /// The memory of a replication.

@@ -26,7 +26,8 @@ pub(super) fn wgsl(ir: &Ir) -> Source {
         ("RING_WORDS", ir.ring_words()),
         ("EXTRA", ir.extra as usize),
         ("KNOWN", ir.known as usize),
-        ("SHIFT", ir.details.unwrap_or(0) as usize),
+        ("SHIFT", ir.details.map_or(0, |details| details.row as usize)),
+        ("LIMITS", ir.details.map_or(0, |details| details.limits as usize)),
         // Tasks have the number of their fork above the class.
         ("CLASS", if ir.forks > 0 { 3 } else { 0xff }),
     ];

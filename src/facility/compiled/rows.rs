@@ -1,8 +1,8 @@
 //! The rows of sums that the interpreter reports, from what a compiled replication leaves:
 //! notes/compiled-networks.md derives them.
 
-use super::ir::{Ir, Kind, Node, Service};
-use crate::facility::model::BINS;
+use super::ir::{Details, Ir, Kind, Node, Service};
+use crate::facility::model::histogram_words;
 use crate::facility::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
 use crate::time::Ticks;
 
@@ -75,26 +75,28 @@ impl Ir {
 
     /// Words of a replication's results.
     pub(super) fn result_words(&self) -> usize {
-        let details = 2 * BINS as usize * self.places() + 2 * LENGTHS * self.nodes.len();
-        2 * VISIT_WORDS * self.places() + if self.details.is_some() { details } else { 0 }
+        let details = self.details.map_or(0, |Details { limits, .. }| {
+            2 * histogram_words(limits) * self.places() + 2 * LENGTHS * self.nodes.len()
+        });
+        2 * VISIT_WORDS * self.places() + details
     }
 
     /// With details, the histograms of sojourns and of waits of each class at each node. `rows` are
     /// the outputs of the same results.
     pub(super) fn histograms(&self, results: &[u32], rows: &[FacilityOutput]) -> Vec<[u32; 4]> {
-        if self.details.is_none() {
-            return Vec::new();
-        }
-        let words = 2 * BINS as usize * self.places();
+        let Some(Details { limits, zero, .. }) = self.details else { return Vec::new() };
+        let histogram = histogram_words(limits);
+        let words = 2 * histogram * self.places();
         let mut bins = results[2 * VISIT_WORDS * self.places()..][..words].to_vec();
         let classes = rows.iter().flat_map(|row| &row.classes[..self.classes as usize]);
-        for (histograms, class) in bins.chunks_exact_mut(2 * BINS as usize).zip(classes) {
+        for (histograms, class) in bins.chunks_exact_mut(2 * histogram).zip(classes) {
             // A wait of 0 was not counted.
-            let waits = &mut histograms[BINS as usize..];
-            let longer: u32 = waits[1..].iter().fold(0, |sum, count| sum.wrapping_add(*count));
+            let waits = &mut histograms[histogram..];
+            let longer: u32 = waits.iter().fold(0, |sum, count| sum.wrapping_add(*count));
             #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, as counts are")]
             let all = class.wait.count() as u32;
-            waits[0] = all.wrapping_sub(longer);
+            let zeros = &mut waits[zero as usize];
+            *zeros = zeros.wrapping_add(all.wrapping_sub(longer));
         }
         bins.as_chunks().0.to_vec()
     }

@@ -2,7 +2,6 @@
 
 use bytemuck::Zeroable as _;
 
-use super::records::detail_rows;
 use super::streams::collision;
 use super::tables::{Tables, bin_shift, capacity, discipline, flags, population, rings, servers, tables};
 use super::{
@@ -130,7 +129,7 @@ impl Facility {
         let classes = self.params.classes;
         let first = BLOCK * (1 + classes) + OTHERS * classes;
         self.params.details = if details { first } else { 0 };
-        self.params.known = first + if details { detail_rows(classes) } else { 0 };
+        self.params.known = first + if details { self.detail_rows() } else { 0 };
         self.params.servers = self.params.known + known.div_ceil(4);
         self.params.trace = self.params.servers + 2 * servers;
         self.params.slots = self.params.trace + self.params.trace_rows;

@@ -1,5 +1,7 @@
 //! The reference implementation of `shaders/facility/network/records.wgsl`: counters in LP memory.
 
+use std::collections::BTreeSet;
+
 use super::level::{Level, TimeSums, number, row};
 use super::{
     BLOCK, CLASSES, Customer, FacilityState, INTERRUPTED, LENGTHS, NetworkContext, OTHERS, SERVERS, SINCE,
@@ -33,9 +35,9 @@ shared! {
 /// Also counts all longer times.
 pub(in crate::facility) const LAST_BIN: u32 = BINS - 1;
 
-/// Rows of details for `classes` classes.
-pub(super) fn detail_rows(classes: u32) -> u32 {
-    super::word(LENGTHS) / 2 + classes * 2 * BIN_ROWS
+/// Words of a histogram with `limits` limits of shares.
+pub(in crate::facility) fn histogram_words(limits: u32) -> usize {
+    4 * (BIN_ROWS + limits.div_ceil(4)) as usize
 }
 
 /// The customers of a class at a node, in an LP's memory: of a run whose statistics begin at time
@@ -228,11 +230,11 @@ impl Facility {
 
     /// Counts a time in the histogram of sojourns (0) or waits (1).
     fn count(&self, class: u32, which: u32, time: Ticks, context: &mut NetworkContext<'_>) {
-        let bin = self.bin_of(time);
-        let place = self.bins_of(class, which) + bin / 4;
-        let mut row = context.memory_get(place);
-        row[bin as usize % 4] += 1;
-        context.memory_set(place, row);
+        let place = self.place_of(time);
+        let at = self.bins_of(class, which) + place / 4;
+        let mut row = context.memory_get(at);
+        row[place as usize % 4] += 1;
+        context.memory_set(at, row);
     }
 
     /// The tag of customer `number` (from 0) of a sequence whose first tag is `first`; 0 if not
@@ -274,15 +276,54 @@ impl Facility {
     }
 
     fn bins_of(&self, class: u32, which: u32) -> u32 {
-        self.params.details + super::word(LENGTHS) / 2 + (2 * class + which) * BIN_ROWS
+        self.params.details + super::word(LENGTHS) / 2 + (2 * class + which) * self.histogram_rows()
+    }
+
+    fn histogram_rows(&self) -> u32 {
+        BIN_ROWS + self.params.limits[1].div_ceil(4)
+    }
+
+    /// Rows of details.
+    pub(super) fn detail_rows(&self) -> u32 {
+        super::word(LENGTHS) / 2 + self.params.classes * 2 * self.histogram_rows()
     }
 
     /// The rows of histograms in an LP's memory, as first row and count: by class sojourns, then
     /// waits.
-    pub(in crate::facility) fn histogram_rows(&self) -> [u32; 2] {
+    pub(in crate::facility) fn rows_of_histograms(&self) -> [u32; 2] {
         match self.params.details {
             0 => [0, 0],
-            _ => [self.bins_of(0, 0), 2 * self.params.classes * BIN_ROWS],
+            _ => [self.bins_of(0, 0), 2 * self.params.classes * self.histogram_rows()],
+        }
+    }
+
+    /// The same with details that count times up to each of these limits.
+    pub(in crate::facility) fn with_limits(mut self, limits: impl IntoIterator<Item = Ticks>) -> Self {
+        let limits: BTreeSet<Ticks> = limits.into_iter().collect();
+        let row = |limit: &Ticks| {
+            let [low, high] = limit.to_words();
+            [low, high, self.bin_of(*limit), 0]
+        };
+        let rows: Vec<[u32; 4]> = limits.iter().map(row).collect();
+        self.data.resize(self.data.len().next_multiple_of(4), 0);
+        self.params.limits = [self.data.len() / 4, rows.len()].map(super::word);
+        self.data.extend(rows.as_flattened());
+        self.laid_out(true)
+    }
+
+    /// The rows of limits: a time (2), its bin, zero.
+    pub(in crate::facility) fn limits(&self) -> &[[u32; 4]] {
+        let [first, count] = self.params.limits.map(|number| number as usize);
+        &self.data.as_chunks().0[first..][..count]
+    }
+
+    /// The place of a time in a histogram.
+    pub(in crate::facility) fn place_of(&self, value: Ticks) -> u32 {
+        let bin = self.bin_of(value);
+        let not_below = |limit: &[u32; 4]| Ticks::from_words([limit[0], limit[1]]) >= value;
+        match (0..).zip(self.limits()).find(|(_, limit)| not_below(limit)) {
+            Some((number, limit)) if limit[2] == bin => BINS + number,
+            _ => bin,
         }
     }
 
@@ -397,6 +438,28 @@ mod tests {
                 assert_eq!(facility.bin_of(Ticks::new(to)), bin + 1);
             }
             assert_eq!(facility.bin_of(Ticks::NEVER), BINS - 1);
+        }
+    }
+
+    #[test]
+    fn places_count_times_up_to_limits_exactly() {
+        let network = Network::new("n")
+            .source("in", Source::new(Distribution::Exponential(2.0), "s"))
+            .station("s", Station::new(Distribution::Exponential(1.0), "out"))
+            .sink("out");
+        let limits = [0, 1, 3, 17, 70, 71, 72, 1000, 1 << 40].map(Ticks::new);
+        let values: Vec<u64> = (0..1500).chain([1 << 39, 1 << 40, (1 << 40) + 1, 1 << 50]).collect();
+        for shift in [0, 2, 31] {
+            let mut facility = network.compile().unwrap();
+            facility.params.bin_shift = shift;
+            let facility = facility.with_limits(limits);
+            for (number, limit) in (0..).zip(limits) {
+                let bin = facility.bin_of(limit);
+                let is_below = |place: u32| place < bin || (BINS..=BINS + number).contains(&place);
+                let below = values.iter().filter(|value| is_below(facility.place_of(Ticks::new(**value))));
+                let exact = values.iter().filter(|value| **value <= limit.get());
+                assert_eq!(below.count(), exact.count(), "{shift}: {limit}");
+            }
         }
     }
 }

@@ -51,9 +51,11 @@ pub(super) fn fed(
     })
 }
 
-/// The time until the last task has come back, if each is served at a node of its own.
+/// The time until the last task, or the last of a quorum, has come back, if each is served at a
+/// node of its own.
 ///
-/// The maximum of n independent exponential times has the mean 1 + 1/2 + ... + 1/n times theirs.
+/// The maximum of n independent exponential times has the mean 1 + 1/2 + ... + 1/n times theirs;
+/// the k-th smallest has the terms from 1/n to 1/(n - k + 1).
 /// For two M/M/1 stations with the same mean service and simultaneous arrivals of tasks: Nelson and
 /// Tantawi, "Approximate analysis of fork/join synchronization in parallel queues", IEEE
 /// Transactions on Computers 37(6), 1988, equation 6.
@@ -81,8 +83,9 @@ pub(super) fn tasks(
         }
         let kinds: Vec<Kind> = pair.tasks.iter().map(|route| nodes[route.node].kind).collect();
         let time = if kinds.iter().all(|kind| matches!(kind, Kind::Station { servers: None, .. })) {
-            (1..).zip(&kinds).map(|(place, _)| mean / f64::from(place)).sum()
-        } else if alone(nodes, pair) && fed(nodes, before, number, poisson) {
+            let late = kinds.len() - node.beyond.quorum.map_or(kinds.len(), |quorum| quorum as usize);
+            (1..).zip(&kinds).skip(late).map(|(place, _)| mean / f64::from(place)).sum()
+        } else if node.beyond.quorum.is_none() && alone(nodes, pair) && fed(nodes, before, number, poisson) {
             let load = pair.rate * mean;
             (12.0 - load) / 8.0 * mean / (1.0 - load)
         } else {

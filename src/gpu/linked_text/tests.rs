@@ -6,7 +6,7 @@ use super::*;
 use crate::gpu::Program;
 
 /// The names that library files need from a user file.
-const USERS: [&str; 68] = [
+const USERS: [&str; 69] = [
     "Answer",
     "NETWORK_BALKS",
     "NETWORK_BATCHES",
@@ -25,6 +25,7 @@ const USERS: [&str; 68] = [
     "NETWORK_HOLDS",
     "NETWORK_IN_TURN",
     "NETWORK_KNOWN",
+    "NETWORK_LIMITS",
     "NETWORK_LONG",
     "NETWORK_LOSES",
     "NETWORK_NODES",

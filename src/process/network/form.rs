@@ -185,7 +185,7 @@ impl PointNetwork for NetworkProcess {
         let run = self.compiled.study(&plan).backend(backend).options(options).with_first(first);
         // Like a network, it counts from the first replication of the study.
         let watch = |runs: usize, events: u64| watch(first as usize + runs, events);
-        let results = run.watch(watch).run_async().await?;
+        let results = run.watch(watch).run_async().await.map_err(|error| self.explained(error))?;
         Ok(self.report(study, &results)?)
     }
 }

@@ -3,8 +3,10 @@
 //! A customer is an entity of the type `customer`, and its class an attribute. Each node has a
 //! named block of statements, each station a resource. Sources, schedules and breakdowns are
 //! entities of their own. `write` makes the statements of nodes, `routes` those of routes,
-//! `station` those of stations, and `results` makes a network's report of the values of a study.
+//! `station` those of stations, `results` makes a network's report of the values of a study, and
+//! `errors` translates errors.
 
+mod errors;
 mod form;
 mod order;
 mod over_time;
@@ -22,6 +24,7 @@ use super::compiled::CompiledProcess;
 use super::error::ProcessError;
 use super::ir::ProcessModel;
 use super::study::{Study, StudyResults};
+use errors::in_words;
 pub use form::NetworkForm;
 use results::Values;
 use write::{Names, Writer};
@@ -93,7 +96,8 @@ impl NetworkProcess {
         let mut columns = outline.columns(shares)?;
         columns.retain(|column| column.up_to.is_some());
         let text = Writer::new(&outline, &names, &columns).write();
-        let compiled = ProcessModel::from_json(&text)?.compile()?;
+        let compiled = ProcessModel::from_json(&text).and_then(|model| model.compile());
+        let compiled = compiled.map_err(|error| in_words(error, outline.network(), &names, &text))?;
         Ok(Self { outline, names, shares: shares.to_vec(), text, compiled })
     }
 
@@ -115,6 +119,12 @@ impl NetworkProcess {
     /// The names of the measures that studies report, without shares.
     pub fn measures(&self) -> Vec<String> {
         self.outline.measures()
+    }
+
+    /// An error of the process model with the nodes and fields of the network that it is about.
+    #[must_use]
+    pub fn explained(&self, error: ProcessError) -> ProcessError {
+        in_words(error, self.network(), &self.names, &self.text)
     }
 
     /// The study of the process model for a study of the network. The precision of

@@ -3,19 +3,13 @@
 use std::collections::HashMap;
 
 use crate::facility::measures::Measured;
-use crate::facility::{FacilityError, Measure, Study, Timeline};
-use crate::statistics::{Intervals, Profile};
+use crate::facility::{FacilityError, Study, Timeline};
+use crate::statistics::{Column, Intervals, Observations, Profile};
 use crate::time::Ticks;
 
 use super::super::error::ProcessError;
 use super::NetworkProcess;
 use super::results::Values;
-
-/// Whether a measure follows from averages over time.
-fn is_average(measure: Measure) -> bool {
-    use Measure::*;
-    matches!(measure, Utilisation | Number | Travelling | Queue | Blocked | Down | Busy | Tasks)
-}
 
 impl NetworkProcess {
     /// The average numbers of customers in `parts` parts of equal length of the first replication,
@@ -25,16 +19,16 @@ impl NetworkProcess {
     /// [`ProcessError`]; [`ProcessError::Setting`] for no parts, or more than there are ticks.
     pub fn course(&self, study: &Study, parts: u32) -> Result<Timeline, ProcessError> {
         let plan = self.study(&study.replications(1).stopping(None).details(false))?;
-        let found = self.compiled.timeline(&plan, 0, parts)?;
+        let found = self.compiled.timeline(&plan, 0, parts).map_err(|error| self.explained(error))?;
         let columns = found.averages.iter().map(|(name, values)| (&**name, &**values)).collect();
         let values = Values::new(&self.outline, &self.names, study, columns)?;
         let number = |column: &Measured, part: usize| values.part(column, part).own(column.parts.estimator());
         Ok(self.outline.timeline(found.part, parts as usize, number))
     }
 
-    /// The averages over time of each interval of the replications of a study, on all cores of the
-    /// CPU: those whose names, as in [`measures`](Self::measures), `is_wanted` accepts. Other
-    /// measures have no profile.
+    /// The measures of each interval of the replications of a study, on all cores of the CPU: those
+    /// whose names, as in [`measures`](Self::measures), `is_wanted` accepts. Times and shares count
+    /// in the interval in which they end.
     ///
     /// # Errors
     /// [`ProcessError`]; [`AnalysisError::Setting`](crate::statistics::AnalysisError::Setting) for
@@ -47,7 +41,7 @@ impl NetworkProcess {
     ) -> Result<Profile, ProcessError> {
         let plan = self.study(&study.stopping(None).details(false))?;
         let all = self.outline.columns(&[])?.into_iter().zip(self.measures());
-        let wanted = all.filter(|(column, name)| is_average(column.measure) && is_wanted(name));
+        let wanted = all.filter(|(_, name)| is_wanted(name));
         let (columns, names): (Vec<_>, Vec<_>) = wanted.unzip();
         let count = intervals.check(study.until, study.replications, columns.len())?;
         let resolution = self.outline.resolution();
@@ -57,11 +51,10 @@ impl NetworkProcess {
             resolution.ticks(*end).map_err(|source| ProcessError::Time { what: "an interval", source })
         });
         let ticks: Vec<Ticks> = ticks.collect::<Result<_, _>>()?;
-        let (averages, runs) = self.compiled.averages(&plan, &ticks)?;
-        let mut found = Vec::with_capacity(runs.len());
-        for run in &runs {
-            let of_run = averages.iter().zip(run).map(|(name, values)| (&**name, &**values));
-            let of_run: HashMap<&str, &[f64]> = of_run.collect();
+        let of_run = |made: &Observations| {
+            let made: Vec<_> = made.columns().iter().map(|column| (&*column.name, of_all(column))).collect();
+            let of_run: HashMap<&str, &[f64]> =
+                made.iter().map(|(name, values)| (*name, &**values)).collect();
             let mut by_column = vec![Vec::with_capacity(count); columns.len()];
             let mut begin = 0.0;
             for (interval, &end) in ends.iter().enumerate() {
@@ -73,10 +66,17 @@ impl NetworkProcess {
                 }
                 begin = end;
             }
-            found.push(by_column);
-        }
+            Ok(by_column)
+        };
+        let found = self.compiled.by_interval(&plan, &ticks, &of_run);
+        let found = found.map_err(|error| self.explained(error))?;
         Ok(Profile::new(intervals, &self.network().unit, study.level, study.warm_up, &names, &found)?)
     }
+}
+
+/// The values of a column, of all intervals.
+fn of_all(column: &Column) -> Vec<f64> {
+    (0..column.values.len()).map(|place| column.values.get(place)).collect()
 }
 
 impl From<ProcessError> for FacilityError {

@@ -46,6 +46,23 @@ impl Names {
         format!("{what}_{}", self.nodes[node])
     }
 
+    /// What a name is of: its first part, and the node.
+    pub(super) fn find<'t>(&self, name: &'t str) -> Option<(&'t str, usize)> {
+        let (what, rest) = name.split_once('_')?;
+        let node = rest.split_once("__").map_or(rest, |(node, _)| node);
+        Some((what, self.nodes.iter().position(|known| known == node)?))
+    }
+
+    /// What the statement in a line of the model is of: the key above it that names a node.
+    pub(super) fn at_line<'t>(&self, text: &'t str, line: usize) -> Option<(&'t str, usize)> {
+        let keys = text.lines().take(line).filter_map(|line| {
+            let (key, value) = line.trim_start().strip_prefix('"')?.split_once("\": ")?;
+            value.ends_with(['[', '{']).then_some(key)
+        });
+        let found: Vec<_> = keys.filter_map(|key| self.find(key)).collect();
+        found.last().copied()
+    }
+
     /// A name for something of a class at a node. A name alone has no two underscores.
     pub(super) fn pair(&self, what: &str, node: usize, class: usize) -> String {
         format!("{what}_{}__{}", self.nodes[node], self.classes[class])
@@ -370,11 +387,16 @@ impl<'n> Writer<'n> {
             let pair = &self.nodes[number].pairs[class];
             let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
             self.level(&present);
+            let quorum = self.nodes[number].beyond.quorum;
             let tasks = i32::try_from(pair.tasks.len()).expect("at most 64");
-            let back = [vec![plus(&waiting, 1)], self.cross(None), vec![json!({ "end": true })]].concat();
+            let returns = if quorum.is_some() { self.reports() } else { vec![plus(&waiting, 1)] };
+            let back = [returns, self.cross(None), vec![json!({ "end": true })]].concat();
             let mut block = vec![json!({ "if": format!("task == {mark}"), "do": back })];
             block.extend(self.cross(Some(number)));
             block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1)]);
+            if quorum.is_some() {
+                block.extend([plus("forked", 1), set("visit", "forked"), set("back", 0)]);
+            }
             for (place, route) in pair.tasks.iter().enumerate() {
                 let entry = self.entries.len();
                 let name = format!("{}_{place}", self.names.pair("task", number, class));
@@ -382,19 +404,50 @@ impl<'n> Writer<'n> {
                 let mut way = vec![set("class", class)];
                 way.extend(self.along(route, class));
                 self.block(name, way);
-                block.push(
-                    json!({ "spawn": "customer", "join": true, "set": { "entry": entry, "task": mark } }),
-                );
+                let mut task = json!({ "spawn": "customer", "set": { "entry": entry, "task": mark } });
+                match quorum {
+                    None => task["join"] = true.into(),
+                    Some(_) => {
+                        task["set"]["owner"] = "number".into();
+                        task["set"]["ticket"] = "visit".into();
+                    }
+                }
+                block.push(task);
             }
-            block.extend([
-                json!({ "join": true }),
-                plus(&waiting, -tasks),
-                json!({ "tally": sojourn, "value": "now - came" }),
-                plus(&present, -1),
-            ]);
+            match quorum {
+                None => block.extend([json!({ "join": true }), plus(&waiting, -tasks)]),
+                Some(quorum) => block.extend(self.gathers(quorum, &waiting)),
+            }
+            block.extend([json!({ "tally": sojourn, "value": "now - came" }), plus(&present, -1)]);
             block.extend(self.routes(number, class));
             self.block(self.names.pair("at", number, class), block);
         }
+    }
+
+    /// A task reports to its customer that it is back, in an event of its own. Nothing happens if
+    /// that one has continued.
+    fn reports(&mut self) -> Block {
+        for name in ["visit", "back", "owner", "ticket"] {
+            self.whole(name);
+        }
+        for name in ["forked", "caller"] {
+            self.first(name, 0);
+        }
+        self.signals.insert("nothing".to_owned(), json!({}));
+        vec![
+            json!({ "delay": 0 }),
+            set("caller", "ticket"),
+            json!({ "interrupt": "customer", "number": "owner" }),
+        ]
+    }
+
+    /// A customer waits until some of its tasks are back. It may be at another fork when a late one
+    /// of an earlier fork reports.
+    fn gathers(&self, quorum: u32, waiting: &str) -> Block {
+        let counts = json!({ "if": "caller == visit", "do": [plus("back", 1), plus(waiting, 1)] });
+        let waits = json!({ "do": [{ "wait": "nothing" }], "interrupted": [counts] });
+        let quorum = i32::try_from(quorum).expect("at most 64");
+        vec![json!({ "while": format!("back < {quorum}"), "do": [waits] }), plus(waiting, -quorum)]
     }
 
     /// Customers that are there at time zero.

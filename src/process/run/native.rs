@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use crate::gpu::{GpuError, Program as Linked, Source};
+use crate::gpu::{GpuError, Program as Linked, RecentCode, Source};
 use crate::native::{Block, Code, Engine};
 use crate::pdes::{Fault, FaultKind};
 use crate::time::Ticks;
@@ -22,11 +22,14 @@ const MOST_ITERATIONS: i64 = 1 << 40;
 const PENDING: usize = 1 << 12;
 const MOST_PENDING: usize = 1 << 24;
 
+/// Code of the last programs. Distributions and units of resources are data.
+static RECENT: RecentCode = RecentCode::new();
+
 /// A program as machine code.
 #[derive(Debug)]
 pub struct NativeProgram {
     printed: Arc<Printed>,
-    code: Code,
+    code: Arc<Code>,
     given: Range<usize>,
     params: Option<Range<usize>>,
     shape: Shape,
@@ -43,8 +46,10 @@ impl NativeProgram {
     /// # Errors
     /// [`GpuError`], if the text does not link.
     pub fn new(printed: &Arc<Printed>) -> Result<Self, GpuError> {
-        let linked = Linked::link(&printed.program.name, &native_sources(printed))?;
-        let code = linked.compile(&["process_slice"], Engine::default())?;
+        let code = RECENT.of(printed.slices.text(), || {
+            let linked = Linked::link(&printed.program.name, &native_sources(printed))?;
+            linked.compile(&["process_slice"], Engine::default()).map_err(GpuError::from)
+        })?;
         Ok(Self {
             printed: Arc::clone(printed),
             given: code.variable("process_given").expect("process/run/slice.wgsl has it"),
@@ -181,5 +186,30 @@ impl<'n> NativeWorker<'n> {
             }
             before = found.events;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facility::NetworkDescription;
+    use crate::process::NetworkProcess;
+
+    #[test]
+    fn points_that_differ_in_distributions_share_their_code() {
+        let mut description = NetworkDescription::from_toml(
+            "name = \"n\"\nsource.in = { interarrival = { exponential = 2 }, to = \"desk\" }\n\
+             station.desk = { service = { exponential = 1 }, speeds = [1], to = \"out\" }\nsink.out = {}\n",
+        )
+        .unwrap();
+        description.set("station.desk.service.exponential=1,0.7").unwrap();
+        description.set("station.desk.speeds.0=1,2").unwrap();
+        let networks = description.networks().unwrap();
+        let code = |point: usize| {
+            let process = NetworkProcess::new(&networks[point]).unwrap();
+            Arc::clone(&process.compiled().native().unwrap().code)
+        };
+        let [first, speed, service] = [0, 1, 2].map(code);
+        assert!(Arc::ptr_eq(&first, &service) && !Arc::ptr_eq(&first, &speed));
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::pdes::{CpuSimulation, Options, Replica, Until};
-use crate::statistics::{Intervals, Profile};
+use crate::statistics::{Intervals, Observations, Profile};
 use crate::text::write_csv;
 use crate::time::Ticks;
 
@@ -47,8 +47,8 @@ pub struct Change {
     pub line: u32,
 }
 
-/// The names of averages over time; by replication and average, the values of intervals.
-pub(in crate::process) type Averages = (Vec<String>, Vec<Vec<Vec<f64>>>);
+/// Evaluates the intervals of a replication.
+pub(super) type OfIntervals<'f, T> = &'f (dyn Fn(&Observations) -> Result<T, ProcessError> + Sync);
 
 /// What an entity was doing: its control word, the number of its event or wait, and its number.
 type Doing = [u32; 3];
@@ -59,6 +59,13 @@ pub(super) struct Course<'c, S: Sized3> {
     study: &'c Study,
     pub(super) until: Ticks,
     pub(super) model: ProcessRun<S>,
+    point: usize,
+}
+
+/// The values of a measure.
+fn values_of(made: &Observations, name: &str) -> Result<Vec<f64>, ProcessError> {
+    let column = made.column(name)?;
+    Ok((0..made.replications()).map(|place| column.values.get(place)).collect())
 }
 
 impl<'c, S: Sized3> Course<'c, S> {
@@ -70,7 +77,7 @@ impl<'c, S: Sized3> Course<'c, S> {
     ) -> Result<Self, ProcessError> {
         let printed = Arc::clone(compiled.printed());
         let model = ProcessRun::new(printed, compiled.values(point), Ticks::ZERO, study.most())?;
-        Ok(Self { compiled, study, until, model })
+        Ok(Self { compiled, study, until, model, point })
     }
 
     pub(super) fn simulation(&self) -> Result<CpuSimulation<'_, ProcessRun<S>>, ProcessError> {
@@ -96,48 +103,46 @@ impl<'c, S: Sized3> Course<'c, S> {
             let end = u128::from(self.until.get()) * u128::from(part) / u128::from(parts);
             Ticks::new(u64::try_from(end).expect("no more than the end"))
         };
-        let averages = self.averages(0, (1..=parts).map(end))?;
-        let names =
-            Measures::new(self.compiled.program(), Ticks::ZERO, self.until).over_time().collect::<Vec<_>>();
+        let made = self.intervals(0, &(1..=parts).map(end).collect::<Vec<_>>())?;
+        let measures = Measures::new(self.compiled.program(), Ticks::ZERO, self.until);
+        let averages = measures.over_time().map(|name| {
+            let values = values_of(&made, &name)?;
+            Ok((name, values))
+        });
         let unit = self.compiled.model().unit.clone();
         let part = self.compiled.program().resolution.units(self.until) / f64::from(parts);
-        Ok(Timeline { unit, part, averages: names.into_iter().zip(averages).collect() })
+        Ok(Timeline { unit, part, averages: averages.collect::<Result<_, ProcessError>>()? })
     }
 
-    /// By average over time: its value between the ends of parts of a replication.
-    fn averages(
-        &self,
-        number: u32,
-        ends: impl Iterator<Item = Ticks>,
-    ) -> Result<Vec<Vec<f64>>, ProcessError> {
+    /// The measures between the ends of intervals of a replication, as if each were a replication.
+    fn intervals(&self, number: u32, ends: &[Ticks]) -> Result<Observations, ProcessError> {
         let (mut simulation, program) = (self.replication(number)?, self.compiled.program());
-        let resolution = program.resolution;
-        let count = Measures::new(program, Ticks::ZERO, self.until).over_time().count();
-        let mut averages: Vec<Vec<f64>> = vec![Vec::new(); count];
-        let (mut before, mut begin) = (vec![0.0; count], 0.0);
-        for end in ends {
+        let (mut numbers, mut before, mut begin) = (Vec::new(), Vec::new(), 0.0);
+        for &end in ends {
             simulation.run(Until::time(end))?;
             let output = simulation.outputs(end)?;
-            let units = resolution.units(end);
+            // Since the begin of the run.
             let measures = Measures::new(program, Ticks::ZERO, end);
-            // Averages from the begin of the run.
-            let values = measures.values_over_time(output.rows()[0].rows());
-            for ((value, before), averages) in values.zip(&mut before).zip(&mut averages) {
-                let area = value * units;
-                averages.push((area - *before) / (units - begin));
-                *before = area;
-            }
-            begin = units;
+            let now: Vec<f64> = measures.numbers(output.rows()[0].rows()).collect();
+            let units = program.resolution.units(end);
+            before.resize(now.len(), 0.0);
+            numbers.extend(measures.between([&before, &now], [begin, units]));
+            (before, begin) = (now, units);
         }
-        Ok(averages)
+        let costs = program.costs_at(self.compiled.values(self.point))?;
+        // Costs are of the length of an interval.
+        let length = ends.first().copied().unwrap_or(self.until);
+        Ok(Measures::new(program, Ticks::ZERO, length).observations(&numbers, &costs)?)
     }
 
-    /// The averages of all replications between these times.
-    pub(super) fn all_averages(&self, ends: &[Ticks]) -> Result<Averages, ProcessError> {
-        let names = Measures::new(self.compiled.program(), Ticks::ZERO, self.until).over_time().collect();
+    /// What `of` makes of the intervals of each replication.
+    pub(super) fn by_interval<T: Send>(
+        &self,
+        ends: &[Ticks],
+        of: OfIntervals<'_, T>,
+    ) -> Result<Vec<T>, ProcessError> {
         let runs = (0..self.study.replications).into_par_iter();
-        let runs = runs.map(|number| self.averages(number, ends.iter().copied()));
-        Ok((names, runs.collect::<Result<_, _>>()?))
+        runs.map(|number| of(&self.intervals(number, ends)?)).collect()
     }
 
     /// The averages of each interval of all replications.
@@ -149,9 +154,9 @@ impl<'c, S: Sized3> Course<'c, S> {
     ) -> Result<Profile, ProcessError> {
         let Self { compiled, study, .. } = self;
         let program = compiled.program();
-        let names: Vec<String> = Measures::new(program, Ticks::ZERO, self.until).over_time().collect();
-        let wanted: Vec<usize> = (0..names.len()).filter(|&place| is_wanted(&names[place])).collect();
-        let count = intervals.check(study.until, study.replications, wanted.len())?;
+        let measures = Measures::new(program, Ticks::ZERO, self.until);
+        let names: Vec<String> = measures.of_intervals().filter(|name| is_wanted(name)).collect();
+        let count = intervals.check(study.until, study.replications, names.len())?;
         let end = |number: usize| {
             #[expect(clippy::cast_precision_loss, reason = "a number of intervals")]
             let units = number as f64 * intervals.length;
@@ -159,11 +164,8 @@ impl<'c, S: Sized3> Course<'c, S> {
             ticks.map_err(|source| ProcessError::Time { what: "an interval", source })
         };
         let ends = (1..=count).map(end).collect::<Result<Vec<_>, _>>()?;
-        let (_, mut runs) = self.all_averages(&ends)?;
-        for all in &mut runs {
-            *all = wanted.iter().map(|&place| std::mem::take(&mut all[place])).collect();
-        }
-        let names: Vec<String> = wanted.iter().map(|&place| names[place].clone()).collect();
+        let of_run = |made: &Observations| names.iter().map(|name| values_of(made, name)).collect();
+        let runs = self.by_interval(&ends, &of_run)?;
         let unit = &compiled.model().unit;
         Ok(Profile::new(intervals, unit, level, study.warm_up, &names, &runs)?)
     }

@@ -220,23 +220,44 @@ impl Measures {
         deciding.map(|measure| measure.name.clone()).collect()
     }
 
-    /// The measures that are averages over time, without shares.
-    fn averages(&self) -> impl Iterator<Item = &Measure> {
-        self.measures.iter().filter(|measure| {
+    /// The names of averages over time, without shares.
+    pub(super) fn over_time(&self) -> impl Iterator<Item = String> {
+        let averages = self.measures.iter().filter(|measure| {
             let from = self.columns[measure.column];
             measure.estimate == Estimate::Mean
                 && matches!(from, From::InUse(_) | From::Length(_) | From::Content(_) | From::Level(..))
+        });
+        averages.map(|measure| measure.name.clone())
+    }
+
+    /// The names of measures that intervals of a run have: all but extremes.
+    pub(super) fn of_intervals(&self) -> impl Iterator<Item = String> {
+        let has = |measure: &&Measure| !matches!(self.columns[measure.column], From::Extreme(..));
+        self.measures.iter().filter(has).map(|measure| measure.name.clone())
+    }
+
+    /// The numbers of the part of a run between two times, in units, from the numbers at both.
+    pub(super) fn between<'m>(
+        &'m self,
+        [before, after]: [&'m [f64]; 2],
+        [begin, end]: [f64; 2],
+    ) -> impl Iterator<Item = f64> + 'm {
+        let numbers = self.columns.iter().zip(before.iter().zip(after));
+        numbers.map(move |(from, (&before, &after))| match from {
+            From::Squares(..) if after >= BEYOND => BEYOND,
+            From::Sum(..) | From::Count(_) | From::Squares(..) | From::Counter(_) => after - before,
+            // (What is not a number would fail the interval.)
+            From::Observed(_) | From::Extreme(..) => 0.0,
+            From::Nothing | From::Units(_) => after,
+            // Averages since the begin.
+            From::Rate(_)
+            | From::InUse(_)
+            | From::Utilisation(_)
+            | From::Offered(..)
+            | From::Length(_)
+            | From::Content(_)
+            | From::Level(..) => (after * end - before * begin) / (end - begin),
         })
-    }
-
-    /// The names of averages over time.
-    pub(super) fn over_time(&self) -> impl Iterator<Item = String> {
-        self.averages().map(|measure| measure.name.clone())
-    }
-
-    /// The averages over time of a run, from its output.
-    pub(super) fn values_over_time<'m>(&'m self, rows: &'m [[u32; 4]]) -> impl Iterator<Item = f64> + 'm {
-        self.averages().map(move |measure| self.number(self.columns[measure.column], rows))
     }
 
     /// The numbers of a run, from its output.

@@ -17,8 +17,8 @@ use crate::Backend;
 use crate::gpu::Verdict;
 use crate::pdes::{Autosave, EngineOptions, SimulationError, WatchRuns};
 #[cfg(not(target_arch = "wasm32"))]
-use crate::statistics::{Allocation, Observations, Selection};
-use crate::statistics::{Intervals, Pairing, Profile, Round, Sequential};
+use crate::statistics::{Allocation, Observations, Partial, Selection};
+use crate::statistics::{Decision, Intervals, Pairing, Profile, Round, Sequential};
 use crate::time::Ticks;
 
 use super::compiled::CompiledProcess;
@@ -27,11 +27,10 @@ use super::error::ProcessError;
 use super::ir::Place;
 use super::model::{Large, Medium, Sized3, Small};
 use super::program::Size;
-pub(super) use course::Averages;
-use course::Course;
 #[cfg(feature = "plot")]
 pub use course::draw_timeline;
 pub use course::{Change, Timeline, write_changes};
+use course::{Course, OfIntervals};
 use measures::Measures;
 pub use occupation::{Holding, Occupation, Occupied};
 pub use plan::Study;
@@ -91,9 +90,10 @@ impl CompiledProcess {
         }
     }
 
-    /// The averages over time of each interval of the replications of a study at a point, on all
-    /// cores of the CPU: those whose names `is_wanted` accepts, such as `queue(bed)`. The number of
-    /// replications is that of the study, also with a stopping rule.
+    /// The measures of each interval of the replications of a study at a point, on all cores of the
+    /// CPU: those whose names `is_wanted` accepts, such as `queue(bed)`, without smallest and
+    /// largest observations. Observations count in the interval in which they are made. The number
+    /// of replications is that of the study, also with a stopping rule.
     ///
     /// # Errors
     /// [`ProcessError`]; [`AnalysisError::Setting`](crate::statistics::AnalysisError::Setting) for
@@ -120,14 +120,19 @@ impl CompiledProcess {
         }
     }
 
-    /// The names of the averages over time, and by replication and average its values in the
-    /// intervals that end at these times.
-    pub(super) fn averages(&self, study: &Study, ends: &[Ticks]) -> Result<Averages, ProcessError> {
+    /// What `of` makes of each replication: it gets the measures of the intervals that end at these
+    /// times, as if each were a replication.
+    pub(super) fn by_interval<T: Send>(
+        &self,
+        study: &Study,
+        ends: &[Ticks],
+        of: OfIntervals<'_, T>,
+    ) -> Result<Vec<T>, ProcessError> {
         let [_, until] = self.times(study)?;
         match self.program().size {
-            Size::Small => Course::<Small>::new(self, study, 0, until)?.all_averages(ends),
-            Size::Medium => Course::<Medium>::new(self, study, 0, until)?.all_averages(ends),
-            Size::Large => Course::<Large>::new(self, study, 0, until)?.all_averages(ends),
+            Size::Small => Course::<Small>::new(self, study, 0, until)?.by_interval(ends, of),
+            Size::Medium => Course::<Medium>::new(self, study, 0, until)?.by_interval(ends, of),
+            Size::Large => Course::<Large>::new(self, study, 0, until)?.by_interval(ends, of),
         }
     }
 
@@ -315,7 +320,9 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
             let observations = replications.observe(&all, first..study.replications, watch).await?;
             let unsaved = replications.last()?;
             let results = StudyResults::new(compiled, study, &replications, observations, begun);
-            return Ok(StudyResults { unsaved, ..results });
+            let is_short = replications.done.stopped && results.replications < study.replications as usize;
+            let decisions = if is_short { vec![Decision::Stopped; all.len()] } else { Vec::new() };
+            return Ok(StudyResults { decisions, unsaved, ..results });
         };
         let deciding = replications.measures.deciding();
         let deciding: Vec<_> = deciding.iter().map(String::as_str).collect();
@@ -356,25 +363,38 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
         let mut replications = Replications::<S>::new(compiled, study, backend, options, times);
         let watch: WatchRuns<'_> = &mut |runs, events| watch(runs, events).flow();
         let experiment = replications.experiment().clone();
+        let mut partial = Partial::new(compiled.design().len());
         let mut observe = |points: &[usize], range: Range<u32>| {
-            whole(pollster::block_on(replications.observe(points, range.clone(), &mut *watch))?, &range)
+            let made = pollster::block_on(replications.observe(points, range.clone(), &mut *watch))?;
+            points.iter().zip(&made).try_for_each(|(&point, made)| partial.add(point, made.clone()))?;
+            whole(made, &range)
         };
-        let (selected, allocated, observations) = match goal {
+        let found = match goal {
             Goal::Select(selection) => {
                 let found = selection.run(&experiment, measure, |some, range| {
                     observe(&compiled.design().numbers_of(&some.design), range)
-                })?;
-                let observations = found.observations.clone();
-                (Some(found), None, observations)
+                });
+                found.map(|found| (found.observations.clone(), Some(found), None))
             }
             Goal::Allocate(allocation) => {
-                let found = allocation.run(compiled.design().len(), measure, observe)?;
-                let observations = found.observations.clone();
-                (None, Some(found), observations)
+                let found = allocation.run(compiled.design().len(), measure, observe);
+                found.map(|found| (found.observations.clone(), None, Some(found)))
             }
         };
-        let results = StudyResults::new(compiled, study, &replications, observations, begun);
-        Ok(StudyResults { selected, allocated, ..results })
+        match found {
+            Ok((observations, selected, allocated)) => {
+                let results = StudyResults::new(compiled, study, &replications, observations, begun);
+                Ok(StudyResults { selected, allocated, ..results })
+            }
+            Err(ProcessError::Simulation(SimulationError::Stopped)) => {
+                let stopped = partial.stopped(compiled.design(), Some("the best point"));
+                let Some(mut stopped) = stopped else { return Err(SimulationError::Stopped.into()) };
+                let observations = std::mem::take(&mut stopped.observations);
+                let results = StudyResults::new(compiled, study, &replications, observations, begun);
+                Ok(results.of_points(stopped.design, &stopped.points, stopped.missing))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -62,6 +62,8 @@ pub struct StudyResults {
     pub warm_up: f64,
     /// Why the study could not be saved at its end.
     pub unsaved: Option<String>,
+    /// What a stopped selection does not have, as a sentence.
+    pub missing: Option<String>,
     /// By tally: the measure of each bound, and the bound at each point.
     pub(super) shares: IndexMap<String, Vec<(String, Vec<f64>)>>,
 }
@@ -100,8 +102,19 @@ impl StudyResults {
             until: study.until,
             warm_up: study.warm_up,
             unsaved: None,
+            missing: None,
             shares: shares.collect(),
         }
+    }
+
+    /// The same of some of the points, which the observations are of.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn of_points(mut self, design: Design, points: &[usize], missing: String) -> Self {
+        for (_, bounds) in self.shares.values_mut().flatten() {
+            *bounds = points.iter().map(|&point| bounds[point]).collect();
+        }
+        let decisions = vec![Decision::Stopped; points.len()];
+        Self { design, decisions, missing: Some(missing), ..self }
     }
 
     /// The tallies that have bounds.
@@ -184,7 +197,7 @@ impl StudyResults {
                 .map(move |column| format!("`{}` was never observed{place}", column.name))
                 .collect::<Vec<_>>()
         });
-        never.collect()
+        never.chain(self.missing.clone()).collect()
     }
 
     /// Writes the value of each measure in each replication as CSV: `point`, a column

@@ -57,8 +57,9 @@ pub(super) fn run(args: &Args, network: &Network, written: &Network) -> Outcome<
         shared::watch()
     };
     let plan = process.study(&study)?;
-    let results = process.compiled().study(&plan).backend(place.backend()).watch(watch).run()?;
+    let results = process.compiled().study(&plan).backend(place.backend()).watch(watch).run();
     bar.finish_and_clear();
+    let results = results.map_err(|error| process.explained(error))?;
     let mut report = process.report(&study, &results)?;
     let mut known = process.measures();
     known.extend(args.share.iter().map(Share::to_string));

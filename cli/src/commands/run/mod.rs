@@ -273,7 +273,7 @@ fn print_report(
         decisions: &found.decisions,
         stopping: stopping.as_ref(),
         level: args.level,
-        warnings: model.warnings().to_vec(),
+        warnings: model.warnings().iter().chain(&found.missing).cloned().collect(),
         best: (best, json!(selected)),
         reference: None,
         looks: Looks::default(),

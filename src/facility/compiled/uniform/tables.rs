@@ -89,6 +89,7 @@ pub(super) fn tables(ir: &Ir, layout: &Layout) -> (Vec<Row>, Vec<(String, String
         number("NETWORK_EXTRA", 0),
         number("NETWORK_KNOWN", 0),
         number("NETWORK_SHIFT", 0),
+        number("NETWORK_LIMITS", 0),
         number("NETWORK_TRAVEL_SLOT", travel_slot),
         number("NETWORK_TRAVEL_HEAP", travel_heap),
         number("NODE_ROWS", tables.node_rows),
