@@ -44,7 +44,7 @@ impl Awaited {
         self
     }
 
-    /// The same after earlier runs of so many seconds.
+    /// The same after earlier runs that took this number of seconds.
     #[cfg(test)]
     pub(in crate::pdes) fn after(self, earlier: f64) -> Self {
         Self { earlier, ..self }
