@@ -107,6 +107,12 @@ pub(crate) fn in_background<T>(compile: impl FnOnce() -> T) -> T {
     compiled
 }
 
+/// Whether no run waits for the compilations of this thread.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn is_in_background() -> bool {
+    IN_BACKGROUND.get()
+}
+
 /// Guard: [`compiling`] is true while it lives, and its time counts in [`compiled`], unless it is
 /// in the background.
 pub(super) struct Compiling {

@@ -256,7 +256,12 @@ impl<M: Model> GpuPart<M> {
         }
         equal(
             &mut *self.transport,
-            &[("the stop time", until.time.get()), ("the event limit", until.events)],
+            &[
+                ("the stop time", until.time.get()),
+                ("the event limit", until.events),
+                // A rank may have had no room for it.
+                ("the use of calendars", self.part.is_calendar().into()),
+            ],
         )?;
         if self.part.is_speculative() && until.events != Until::EMPTY.events {
             // Windows of other lengths would end it at another event.

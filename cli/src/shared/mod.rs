@@ -119,19 +119,26 @@ pub fn end(outcome: Outcome<()>) -> ExitCode {
 
 /// Ends the process at once if a thread may still be in a driver, whose exit handlers would not
 /// survive that. All files are written.
-#[cfg(target_os = "linux")]
 fn leave_threads(code: u8) {
-    unsafe extern "C" {
-        fn _exit(code: i32) -> !;
-    }
     if has_abandoned_threads() {
-        // SAFETY: the function of POSIX, which any thread may call at any time.
-        unsafe { _exit(code.into()) }
+        exit_at_once(code);
     }
 }
 
+/// Ends the process without exit handlers.
+#[cfg(target_os = "linux")]
+fn exit_at_once(code: u8) -> ! {
+    unsafe extern "C" {
+        fn _exit(code: i32) -> !;
+    }
+    // SAFETY: the function of POSIX, which any thread may call at any time.
+    unsafe { _exit(code.into()) }
+}
+
 #[cfg(not(target_os = "linux"))]
-fn leave_threads(_: u8) {}
+fn exit_at_once(code: u8) -> ! {
+    std::process::exit(code.into())
+}
 
 /// Writes a line to standard error. Ignores a closed pipe.
 pub fn print_report(line: &str) {
@@ -188,7 +195,9 @@ fn stop_now(last: &mut Option<Box<dyn FnMut() + Send>>) -> ! {
     if let Some(last) = last {
         last();
     }
-    std::process::exit(130);
+    // A thread may be in a driver.
+    let _ = stdout().flush();
+    exit_at_once(130)
 }
 
 /// Whether Ctrl-C was pressed in a program that calls [`watch`].

@@ -8,7 +8,7 @@ use super::{Bindings, Checks, Kernel, Variable};
 use crate::gpu::background::COMPILER_STACK;
 use crate::gpu::compilations::Compiling;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::compilations::in_background;
+use crate::gpu::compilations::{in_background, is_in_background};
 use crate::gpu::depth::on_stack;
 use crate::gpu::{Gpu, GpuError, Program, Recipe};
 
@@ -256,7 +256,8 @@ pub(crate) type KernelBuild<'a> = (&'a Recipe, fn(&Recipe, &Gpu) -> Result<Kerne
 pub(crate) fn build_together<'a>(gpu: &Gpu, all: impl IntoIterator<Item = KernelBuild<'a>>) {
     let missing = all.into_iter().filter(|(recipe, _)| !gpu.built().has(gpu.features(), recipe));
     let missing: Vec<_> = missing.collect();
-    if missing.len() < 2 {
+    // A call builds a single one itself, unless this is ahead of it.
+    if missing.is_empty() || missing.len() == 1 && !is_in_background() {
         return;
     }
     // The run waits for all of them together.

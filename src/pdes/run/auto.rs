@@ -216,7 +216,7 @@ impl Auto {
 
     /// Records the progress of the run, in which `present` is in use.
     pub(in crate::pdes) fn record(&mut self, present: Strategy, progress: Progress, now: Instant) {
-        if let Some(awaited) = &mut self.awaited {
+        if let Some(awaited) = self.awaited.as_mut().filter(|awaited| !awaited.is_outgrown()) {
             if awaited.is_due(&progress, now) {
                 self.wanted = awaited.candidates.first().copied();
             }
@@ -289,7 +289,7 @@ impl Auto {
     /// Ends a change, which took this long, or which the device had no room for.
     pub(in crate::pdes) fn changed(&mut self, took: Duration) {
         self.cost = self.cost.max(took + 2 * MEASURED);
-        if let Some(awaited) = self.awaited.take() {
+        if let Some(awaited) = self.awaited.take_if(|awaited| !awaited.is_outgrown()) {
             self.next = awaited.candidates[1..].to_vec();
         }
         (self.wanted, self.passing) = (None, 2);
@@ -301,8 +301,18 @@ impl Auto {
         self.pause();
         if let Some(awaited) = &mut self.awaited
             && awaited.begin(until, Instant::now())
+            && !awaited.is_outgrown()
         {
             self.wanted = awaited.candidates.first().copied();
+        }
+    }
+
+    /// The run has larger capacities. Kernels that are being compiled are for the smaller ones, so
+    /// that strategy is tried as any other.
+    pub(in crate::pdes) fn grown(&mut self) {
+        if let Some(awaited) = self.awaited.as_mut().filter(|awaited| !awaited.is_outgrown()) {
+            awaited.outgrow();
+            (self.next, self.wanted) = (awaited.candidates.clone(), None);
         }
     }
 
@@ -316,6 +326,9 @@ impl Auto {
     /// The run is interrupted: the time until the next progress does not count.
     pub(in crate::pdes) fn pause(&mut self) {
         self.last = None;
+        if let Some(awaited) = &mut self.awaited {
+            awaited.pause();
+        }
     }
 }
 

@@ -22,6 +22,8 @@ pub(in crate::pdes) struct Awaited {
     /// Seconds of earlier runs: later ones are expected to take as long.
     earlier: f64,
     run: Run,
+    /// Whether the run needs more room than the kernels are for.
+    is_outgrown: bool,
 }
 
 /// The run that executes.
@@ -34,7 +36,13 @@ struct Run {
 impl Awaited {
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::pdes) fn new(thread: CompileAhead, candidates: &[Strategy]) -> Self {
-        Self { candidates: candidates.to_vec(), thread, earlier: 0.0, run: Run::default() }
+        Self {
+            candidates: candidates.to_vec(),
+            thread,
+            earlier: 0.0,
+            run: Run::default(),
+            is_outgrown: false,
+        }
     }
 
     /// Without the candidates that a model does not support; the first one it does.
@@ -62,6 +70,29 @@ impl Awaited {
         self.is_ready() && self.earlier + left > WORTH
     }
 
+    /// What follows may repeat windows, or come after a while.
+    pub(super) fn pause(&mut self) {
+        self.run.first = None;
+    }
+
+    /// The run has larger capacities now. A thread is left with kernels of no use.
+    pub(super) fn outgrow(&mut self) {
+        self.is_outgrown = true;
+    }
+
+    pub(super) fn is_outgrown(&self) -> bool {
+        self.is_outgrown
+    }
+
+    /// Waits for the thread.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::pdes) fn wait(mut self) {
+        self.thread.wait();
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    pub(in crate::pdes) fn wait(self) {}
+
     /// The run has ended.
     pub(super) fn end(&mut self, now: Instant) {
         let run = std::mem::take(&mut self.run);
@@ -88,9 +119,12 @@ impl Run {
         let Some((_, until)) = self.begun else { return 0.0 };
         let (then, first) = *self.first.get_or_insert((now, *last));
         let share = |done: u64, all: u64| done as f64 / all.max(1) as f64;
-        let by_events = share(last.events - first.events, until.events.saturating_sub(first.events));
-        let by_time =
-            share(last.now.get() - first.now.get(), until.time.get().saturating_sub(first.now.get()));
+        let by_events =
+            share(last.events.saturating_sub(first.events), until.events.saturating_sub(first.events));
+        let by_time = share(
+            last.now.get().saturating_sub(first.now.get()),
+            until.time.get().saturating_sub(first.now.get()),
+        );
         let done = by_events.max(by_time);
         let took = (now - then).as_secs_f64();
         if done > 0.0 { took * (1.0 - done).max(0.0) / done } else { 0.0 }
@@ -119,6 +153,7 @@ mod tests {
         assert_eq!(left(1100, 250, at(200, 150)), 1.0);
         assert_eq!(left(150, u64::MAX, at(200, 150)), 0.0);
         assert_eq!(left(1100, 250, at(100, 50)), 0.0);
+        assert_eq!(left(1100, 250, at(90, 40)), 0.0, "a repeated run may be earlier");
         assert!(left(u64::MAX, u64::MAX, at(200, 150)) > 1e9);
     }
 }

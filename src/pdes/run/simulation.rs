@@ -104,6 +104,9 @@ const SLACK: u64 = 8;
 impl<M: Model> Simulation<M> {
     /// Prepares the kernels and buffers of `model` and initialises its LPs.
     ///
+    /// Where the calendar takes long to compile, the run begins with another queue while a thread
+    /// compiles it. Dropping the simulation waits for that thread.
+    ///
     /// # Errors
     /// Any [`SimulationError`].
     #[cfg(not(target_arch = "wasm32"))]
@@ -176,7 +179,9 @@ impl<M: Model> Simulation<M> {
                 Err(error) if candidates.len() > 1 && of_design(&error) => {
                     log::info!("{}: {error}", candidates[0]);
                     candidates.remove(0);
-                    awaited = None;
+                    if let Some(awaited) = awaited.take() {
+                        awaited.wait();
+                    }
                     before = Some(error);
                 }
                 Ok(simulation) => {

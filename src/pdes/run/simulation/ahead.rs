@@ -44,11 +44,14 @@ pub(super) fn begin<M: Model>(
     let ((recipes_of_calendar, cut), (others, cut_of_others)) =
         (recipes(calendar)?, recipes(candidates[place])?);
     let memory_rows = model.memory_rows();
+    // A recipe's hash has the names of files.
+    let (window, text) = (recipes_of_calendar.window.clone(), model.source());
+    let what = (window, text.text().to_owned(), env!("CARGO_PKG_VERSION"));
     let compile = move |gpu: &Gpu| {
         let Recipes { import, start, .. } = &recipes_of_calendar;
         plans::compile(gpu, &recipes_of_calendar, (&cut, memory_rows), [import, start]);
     };
-    let mut thread = CompileAhead::begin(gpu, compile)?;
+    let mut thread = CompileAhead::begin(gpu, what, compile)?;
     let begun = Instant::now();
     plans::compile(gpu, &others, (&cut_of_others, memory_rows), [&others.start]);
     if thread.is_ready_within(GRACE + begun.elapsed() / 4) {
@@ -83,6 +86,7 @@ mod tests {
 
     use super::*;
     use crate::models::Phold;
+    use crate::pdes::contract::sync::Windows;
     use crate::pdes::run::auto::Auto;
     use crate::pdes::{CpuSimulation, Simulation, Until};
     use crate::queue::QueueDesign;
@@ -106,7 +110,7 @@ mod tests {
         let options = Options::default().queue(QueueDesign::Heap4);
         let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
         let (go, gone) = channel::<()>();
-        let mut thread = CompileAhead::begin(&gpu, move |_| assert!(gone.recv().is_err())).unwrap();
+        let mut thread = CompileAhead::begin(&gpu, "test", move |_| assert!(gone.recv().is_err())).unwrap();
         assert!(!thread.is_ready_within(Duration::ZERO));
         let heap = simulation.strategy;
         let calendar = Strategy { queue: QueueDesign::Calendar, ..heap };
@@ -122,6 +126,26 @@ mod tests {
         drop(go);
         // The thread ends soon after.
         assert!((300..3000).any(|run_of| run(end(10.0 * f64::from(run_of))) == QueueDesign::Calendar));
+    }
+
+    /// The kernels are for the first capacities.
+    #[test]
+    fn a_run_that_grew_does_not_change_to_what_was_compiled_for_less() {
+        let gpu = Gpu::for_test().taken_for_hardware();
+        let windows = Windows::EPOCHS;
+        let [calendar, heap] =
+            [QueueDesign::Calendar, QueueDesign::Heap4].map(|queue| Strategy { queue, windows });
+        for (has_grown, expected) in [(false, Some(calendar)), (true, None)] {
+            let mut thread = CompileAhead::begin(&gpu, "test", |_| ()).unwrap();
+            thread.wait();
+            let awaited = Awaited::new(thread, &[calendar, heap]).after(9.0);
+            let mut auto = Auto::waiting((heap, awaited), 70, None, Duration::ZERO);
+            if has_grown {
+                auto.grown();
+            }
+            auto.begin(Until::EMPTY);
+            assert_eq!(auto.wanted(), expected);
+        }
     }
 
     /// On a device whose kernels are compiled at once, nothing stands in.

@@ -12,6 +12,7 @@ use crate::time::Ticks;
 
 use super::super::auto;
 use super::Simulation;
+use super::room::of_design;
 use crate::pdes::checkpoint::Contents;
 use crate::pdes::contract::bounds::epoch_end;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
@@ -20,6 +21,7 @@ use crate::pdes::device::control::{FAILURE, calendar_first};
 use crate::pdes::device::cut::{Outbox, PartIndex, group_size_at_most};
 use crate::pdes::device::growth::Snapshot;
 use crate::pdes::device::memory::{Run, needed};
+use crate::pdes::device::strategy::usual;
 use crate::pdes::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
 
 /// One part of a run.
@@ -104,11 +106,22 @@ impl<M: Model> PartOf<M> {
         }
         // Parts run no trials: they take the design that a single run would begin with.
         let options = options.sync(windows.into());
-        let options = options.queue(auto::candidates(gpu, model, &options)?[0].queue);
         let lps = range(model.lps(), (own, parts));
         let place = PartIndex { own, parts, room: 0 };
-        let begun = Simulation::begin(gpu, model, (lps, Some(place)), options, saved);
-        let simulation = pollster::block_on(begun)?;
+        let begin = |queue| {
+            let options = options.queue(queue);
+            pollster::block_on(Simulation::begin(gpu, model, (lps.clone(), Some(place)), options, saved))
+        };
+        let queue = auto::candidates(gpu, model, &options)?[0].queue;
+        let usual = usual(windows);
+        let simulation = match begin(queue) {
+            // A calendar may need more memory, or its files clash with the model's names.
+            Err(error) if options.queue.is_none() && queue != usual && of_design(&error) => {
+                log::info!("{queue}: {error}");
+                begin(usual)?
+            }
+            begun => begun?,
+        };
         let memory = &simulation.memory;
         let recipes = simulation.recipes(simulation.strategy, &memory.cut);
         let arrive = recipes.arrive.expect("it is a part of a run").kernel(gpu)?;

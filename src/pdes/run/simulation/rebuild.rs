@@ -77,6 +77,7 @@ impl<M: Model> Simulation<M> {
         for capacity in larger {
             match self.rebuild(self.strategy, capacity, &ends).await {
                 Ok(()) => {
+                    self.auto.grown();
                     log::info!(
                         "{fault}: the run continues with room for {capacity:?}, {} LPs per invocation",
                         self.memory.cut.tiles
@@ -157,6 +158,7 @@ impl<M: Model> Simulation<M> {
         let tiles = tiles_for(gpu, rows, group_size, *tiles, strategy, capacity);
         let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
         let recipes = self.recipes(strategy, &cut);
+        plans::compile(gpu, &recipes, (&cut, needs.memory_rows), [&recipes.import]);
         let memory = old.with_room(gpu, cut, strategy)?;
         memory.take_memory(gpu, old)?;
         memory.put_control(gpu, old.control_of(gpu).await?, exported.first())?;
