@@ -40,7 +40,7 @@ enum Command {
     Check(check::Args),
     /// Write a network in another form: TOML, JSON, DOT or Mermaid
     Convert(convert::Args),
-    /// Find the integers in a network or a process model that minimise a measure or a cost
+    /// Find the numbers in a network or a process model that minimise a measure or a cost
     Optimise(optimise::Args),
     /// Fit distributions to measured times in a CSV file
     Fit(fit::Args),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::Backend;
 use crate::facility::NetworkDescription;
 use crate::process::ProcessModel;
-use crate::statistics::Compass;
+use crate::statistics::{AnalysisError, Compass};
 
 use super::error::OptimiseError;
 use super::expression::Expression;
@@ -164,7 +164,7 @@ impl Search {
             system.observe(&self.ranges, points, range, &columns, backend)
         })?;
         let loads = found.visited.iter().map(|visited| system.load(&visited.at)).collect();
-        Ok(Optimum {
+        let optimum = Optimum {
             ranges: self.ranges.clone(),
             columns: columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
             sign: if self.is_maximised { -1.0 } else { 1.0 },
@@ -172,6 +172,16 @@ impl Search {
             seed: self.seed,
             found,
             loads,
-        })
+        };
+        let has_value = |point: usize| {
+            let estimate = optimum.estimate(point, OBJECTIVE)?;
+            Ok::<_, AnalysisError>(optimum.load(point).is_some() || estimate[0].is_some_and(f64::is_finite))
+        };
+        if !has_value(optimum.best())? {
+            return Err(OptimiseError::invalid(
+                "the objective has no value at the visited points: a measure has no observations, or a divisor is 0",
+            ));
+        }
+        Ok(optimum)
     }
 }

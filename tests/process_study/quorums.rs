@@ -90,6 +90,47 @@ sink.out = {}
 }
 
 #[test]
+fn tasks_may_return_in_a_class_in_which_no_customer_comes() {
+    let text = |quorum: &str| {
+        format!(
+            r#"
+name = "parts"
+classes = ["whole", "part"]
+source.in = {{ interarrival = {{ exponential = 2 }}, class = "whole", to = "split" }}
+fork.split = {{ tasks = [{{ node = "make", becomes = "part" }}, {{ node = "make", becomes = "part" }}], {quorum} to = "out" }}
+delay.make = {{ time = {{ exponential = 1 }}, to = "split" }}
+sink.out = {{}}
+region.hall = {{ nodes = ["make"], capacity = 1000 }}
+"#
+        )
+    };
+    for (quorum, time) in [("quorum = 1,", 0.5), ("", 1.5)] {
+        let report = reported(&text(quorum), &plan(32, 2000.0, 200.0));
+        agrees(&report, ("split", Some("whole"), Measure::Sojourn), time);
+        agrees(&report, ("make", Some("part"), Measure::Throughput), 1.0);
+    }
+}
+
+#[test]
+fn a_group_may_serve_classes_that_do_not_come() {
+    let text = r#"
+name = "desk"
+classes = ["here", "elsewhere"]
+source.in = { interarrival = { exponential = 4 }, class = "here", to = "desk" }
+source.past = { interarrival = { exponential = 4 }, class = "elsewhere", to = "out" }
+[station.desk]
+service = { exponential = 2 }
+groups.all = { servers = 1, serves = ["here", "elsewhere"] }
+groups.others = { servers = 1, serves = ["elsewhere"] }
+to = "out"
+[sink.out]
+"#;
+    // M/M/1 with a load of one half.
+    let report = reported(text, &plan(32, 4000.0, 400.0));
+    agrees(&report, ("desk", Some("here"), Measure::Wait), 2.0);
+}
+
+#[test]
 fn late_tasks_do_not_count_at_a_later_fork() {
     // By hand: a customer comes at 10 and waits for one of two tasks, until 11. From there on, it
     // waits for two of three tasks, which are back at 14, 15 and 20. The late one at 13.5 is none.

@@ -75,7 +75,7 @@ impl Awaited {
         self.run.first = None;
     }
 
-    /// The run has larger capacities now. A thread is left with kernels of no use.
+    /// The run has larger capacities now, for which the kernels are not made.
     pub(super) fn outgrow(&mut self) {
         self.is_outgrown = true;
     }

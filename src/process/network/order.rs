@@ -156,7 +156,10 @@ impl Writer<'_> {
         block.extend(self.passes(number));
         block.extend(self.runs(number, -1));
         block.extend(self.before_release(number));
-        let arms = names.iter().enumerate();
+        // Groups that serve none of the classes that come are never taken.
+        let coming = self.coming(number);
+        let serves = |place: usize| coming.iter().any(|&class| groups[place].serves[class]);
+        let arms = names.iter().enumerate().filter(|&(place, _)| serves(place));
         let arms = arms.map(|(place, name)| (format!("pick == {place}"), vec![json!({ "release": name })]));
         block.extend(choose(arms.collect()));
         block.extend(self.departure(number, true));

@@ -383,14 +383,19 @@ impl<'n> Writer<'n> {
         let mark = number + 1;
         let waiting = self.names.of("tasks", number);
         self.level(&waiting);
-        for class in self.coming(number) {
+        let quorum = self.nodes[number].beyond.quorum;
+        let returns = if quorum.is_some() { self.reports() } else { vec![plus(&waiting, 1)] };
+        let back = [returns, self.cross(None), vec![json!({ "end": true })]].concat();
+        let coming = self.coming(number);
+        // Tasks may return in a class in which no customer comes.
+        for class in (0..self.nodes[number].pairs.len()).filter(|class| !coming.contains(class)) {
+            self.block(self.names.pair("at", number, class), back.clone());
+        }
+        for class in coming {
             let pair = &self.nodes[number].pairs[class];
             let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
             self.level(&present);
-            let quorum = self.nodes[number].beyond.quorum;
             let tasks = i32::try_from(pair.tasks.len()).expect("at most 64");
-            let returns = if quorum.is_some() { self.reports() } else { vec![plus(&waiting, 1)] };
-            let back = [returns, self.cross(None), vec![json!({ "end": true })]].concat();
             let mut block = vec![json!({ "if": format!("task == {mark}"), "do": back })];
             block.extend(self.cross(Some(number)));
             block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1)]);

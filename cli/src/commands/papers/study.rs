@@ -58,6 +58,9 @@ impl<'a> Study<'a> {
         let columns = columns(x, y);
         let options = options(experiment, args, gpu);
         let kept = kept(experiment, args, gpu)?;
+        if path.exists() && !path.is_file() {
+            return Err(of_file(&"not a regular file: name another folder by --out").into());
+        }
         let mut csv = csv::Writer::from_path(&path).map_err(|error| of_file(&error))?;
         csv.write_record(columns)?;
         csv.flush()?;
@@ -258,6 +261,9 @@ pub(super) fn kept(experiment: &Experiment, args: &Args, gpu: Option<&Gpu>) -> O
         return Ok(Vec::new());
     }
     let of_file = |what: &dyn Display| format!("--continue: {}: {what}", path.display());
+    if !path.is_file() {
+        return Err(of_file(&"not a regular file: name another folder by --out").into());
+    }
     let mut text = std::fs::read_to_string(&path).map_err(|error| of_file(&error))?;
     // The last row of a run that was killed may be half a row.
     text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
