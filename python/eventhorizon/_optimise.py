@@ -92,7 +92,7 @@ def _written(path: str, numbers: Range) -> str:
         if numbers.step != 1 or not numbers:
             raise UsageError(f"the range of {path!r} is {numbers}: its step is 1, and it is not empty")
         return f"{path}={numbers[0]}..{numbers[-1]}"
-    if not isinstance(numbers, tuple) or len(numbers) not in (2, 3):
+    if not isinstance(numbers, tuple) or len(numbers) not in (2, 3):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"the range of {path!r} is {numbers!r}: write (first, last), or (first, last, step)")
     first, last, *step = numbers
     if not step and (int(first) != first or int(last) != last):

@@ -60,7 +60,7 @@ impl Search {
         self
     }
 
-    /// Keeps an expression at most 0 (see [`bound`]), with those given before.
+    /// Keeps an expression at most 0 (see [`bound`](super::bound)), with those given before.
     #[must_use]
     pub fn subject_to(mut self, bound: Expression) -> Self {
         self.bounds.push(bound);

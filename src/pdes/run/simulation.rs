@@ -162,7 +162,7 @@ impl<M: Model> Simulation<M> {
             return Err(SimulationError::GroupSize { group_size, max });
         }
         #[cfg(target_arch = "wasm32")]
-        let mut awaited = None;
+        let mut awaited = None::<super::awaited::Awaited>;
         #[cfg(not(target_arch = "wasm32"))]
         let mut awaited = match (part, saved) {
             (None, None) => ahead::begin(gpu, model, rows, options, group_size, &mut candidates),
