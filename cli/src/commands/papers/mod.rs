@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "papers")]
     out: PathBuf,
     /// Keep what the CSV files have of an earlier run with the same options, adapter and version,
-    /// and measure the rest. --budget may differ
+    /// and measure the rest; points that exceeded a budget again only with a larger --budget
     #[arg(long)]
     r#continue: bool,
     /// Read the positions of vehicles for marzolla-14, one in metres on each line

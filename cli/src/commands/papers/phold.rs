@@ -19,7 +19,7 @@ use eventhorizon::queue::{Lanes, QueueDesign, Traverse};
 use eventhorizon::time::{Resolution, Ticks};
 
 use super::counts;
-use super::study::{Study, thousands};
+use super::study::{Study, over, thousands};
 use crate::shared::rates::{Rate, measure, too_large};
 use crate::shared::{Outcome, same};
 
@@ -105,7 +105,7 @@ pub(super) fn figure_6(study: &mut Study<'_>) -> Outcome<()> {
             if !study.goes_on() {
                 return Ok(());
             }
-            if study.known("", name, population.into()).is_some() {
+            if study.has("", name, population.into()) {
                 continue;
             }
             let cell = Cell { lps, rate, population };
@@ -143,7 +143,7 @@ fn rates(study: &mut Study<'_>, lps: u32, full: &[u32]) -> Outcome<()> {
                     return Ok(());
                 }
                 let panel = format!("rate {rate}");
-                if study.known(&panel, way.name, population.into()).is_some() {
+                if study.has(&panel, way.name, population.into()) {
                     continue;
                 }
                 let cell = Cell { lps, rate, population };
@@ -336,7 +336,8 @@ impl Runs {
     ) -> Outcome<Found> {
         let heavy = (cell.lps, cell.rate.to_bits(), design);
         if let Some(less) = self.heavy.get(&heavy).filter(|&&less| less < cell.population) {
-            return Ok(Err(format!("the checked run with {less} events per LP exceeded the budget")));
+            let what = format!("the checked run with {less} events per LP");
+            return Ok(Err(over(&what, self.budget.as_secs_f64())));
         }
         match self.run(study, cell, design, sync) {
             Ok(found) => Ok(found),
@@ -372,16 +373,16 @@ impl Runs {
         let fingerprint = simulation.fingerprint()?;
         let expected = self.expected.entry(cell.key()).or_default().get_or_insert(fingerprint);
         same(&fingerprint, expected, format!("fingerprints of PHOLD, {}", simulation.queue()))?;
-        let over = || Err(format!("more than the budget of {} s", self.budget.as_secs_f64()));
+        let too_long = || Err(over("the point", self.budget.as_secs_f64()));
         if Instant::now() > deadline {
-            return Ok(over());
+            return Ok(too_long());
         }
         // By time: in runs that an event limit ends, windows of a kind end where others do not.
         let step = Resolution::default().ticks(LOOKAHEAD)?.get();
         let until = |time| Until::time(Ticks::new(time));
         let rate = measure(&mut simulation, self.seconds, Some(deadline), (end.get(), step), until)?;
         let note = simulation.queue().to_string();
-        Ok(rate.map_or_else(over, |rate| Ok((rate, note))))
+        Ok(rate.map_or_else(too_long, |rate| Ok((rate, note))))
     }
 
     /// Runs the CPU engine for the fingerprint of a cell, if the budget allows it.

@@ -23,8 +23,8 @@ pub(super) struct Study<'a> {
     /// The last columns of each row.
     options: Options,
     csv: csv::Writer<File>,
-    /// The values in the CSV file.
-    known: HashMap<Point, f64>,
+    /// The values in the CSV file; none for points that exceeded a budget.
+    known: HashMap<Point, Option<f64>>,
     picture: Arc<Mutex<Picture>>,
 }
 
@@ -76,6 +76,8 @@ impl<'a> Study<'a> {
         let known = HashMap::new();
         let mut study = Self { args, gpu: gpu.cloned(), experiment, options, csv, known, picture };
         for row in kept {
+            study.picture.lock().unwrap_or_else(PoisonError::into_inner).missing +=
+                u32::from(row.value.is_none());
             study.write(row)?;
         }
         Ok(study)
@@ -83,7 +85,13 @@ impl<'a> Study<'a> {
 
     /// A value that the CSV file has already, with `--continue`.
     pub(super) fn known(&self, panel: &str, line: &str, x: f64) -> Option<f64> {
-        self.known.get(&(panel.to_owned(), line.to_owned(), x.to_bits())).copied()
+        self.known.get(&(panel.to_owned(), line.to_owned(), x.to_bits())).copied().flatten()
+    }
+
+    /// Whether the CSV file has the point: its value, or that it exceeded this budget or a larger
+    /// one.
+    pub(super) fn has(&self, panel: &str, line: &str, x: f64) -> bool {
+        self.known.contains_key(&(panel.to_owned(), line.to_owned(), x.to_bits()))
     }
 
     /// The device.
@@ -170,7 +178,7 @@ impl<'a> Study<'a> {
         paper: Option<f64>,
         note: &str,
     ) -> Outcome<()> {
-        if self.known(panel, line, x).is_some() {
+        if self.has(panel, line, x) {
             return Ok(());
         }
         let shown =
@@ -189,9 +197,7 @@ impl<'a> Study<'a> {
         let fields = [panel, line, &x_text, &value_text, &paper_text, &note];
         self.csv.write_record(fields.into_iter().chain(self.options.iter().map(|(_, value)| &**value)))?;
         self.csv.flush()?;
-        if let Some(value) = value {
-            self.known.insert(point.clone(), value);
-        }
+        self.known.insert(point.clone(), value);
         let Axes { x: across, y: upwards, scales, .. } = self.experiment.axes;
         let [y, stated] = [value, paper].map(|number| number.filter(|&number| scales[1].has(number)));
         if y.is_none() && stated.is_none() {
@@ -250,7 +256,18 @@ fn columns(x: &str, y: &str) -> Vec<String> {
     own.map(str::to_owned).into()
 }
 
-/// The measured rows of an earlier run with the same options, which --continue keeps.
+/// The note of a point that was not measured, because something took longer than the budget.
+pub(super) fn over(what: &str, budget: f64) -> String {
+    format!("{what} exceeded the budget of {budget} s")
+}
+
+/// The budget in such a note.
+fn budget_in(note: &str) -> Option<f64> {
+    note.rsplit_once(" exceeded the budget of ")?.1.strip_suffix(" s")?.parse().ok()
+}
+
+/// The rows of an earlier run with the same options, which --continue keeps: those that were
+/// measured, and those that exceeded a budget of at least the present one.
 ///
 /// # Errors
 /// The file is of another version, or was measured with other options.
@@ -289,9 +306,12 @@ pub(super) fn kept(experiment: &Experiment, args: &Args, gpu: Option<&Gpu>) -> O
             }
         }
         let [panel, line, x, value, paper, note] = [0, 1, 2, 3, 4, 5].map(|column| &record[column]);
-        let (Ok(x), Ok(value)) = (x.parse::<f64>(), value.parse()) else { continue };
+        let (Ok(x), value) = (x.parse::<f64>(), value.parse().ok()) else { continue };
+        if value.is_none() && budget_in(note).is_none_or(|budget| budget < args.budget) {
+            continue;
+        }
         let point = (panel.to_owned(), line.to_owned(), x.to_bits());
-        rows.push(Row { point, value: Some(value), paper: paper.parse().ok(), note: note.to_owned() });
+        rows.push(Row { point, value, paper: paper.parse().ok(), note: note.to_owned() });
     }
     Ok(rows)
 }
@@ -331,5 +351,46 @@ pub(super) fn thousands(number: u64) -> String {
     match number / 1000 {
         0 => number.to_string(),
         more => format!("{},{:03}", thousands(more), number % 1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::table::EXPERIMENTS;
+    use super::*;
+
+    #[test]
+    fn points_that_exceeded_a_budget_are_measured_again_with_a_larger_one_only() {
+        let folder = std::env::temp_dir().join(format!("eventhorizon-papers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let all = &EXPERIMENTS;
+        let experiment = all.iter().find(|experiment| experiment.name == "baudis-8").unwrap();
+        let args = |budget: &str| {
+            let out = folder.to_str().unwrap();
+            Args::parse_from(["papers", "baudis-8", "--continue", "--out", out, "--budget", budget])
+        };
+        let Axes { x, y, .. } = experiment.axes;
+        let options = options(experiment, &args("2"), None);
+        let mut text = columns(x, y).join(",") + "\n";
+        for (x, value, note) in
+            [("1", "5", ""), ("2", "", &*over("it", 2.0)), ("3", "", "the device was lost"), ("4", "6", "")]
+        {
+            let fields = ["p", "line", x, value, "", note];
+            let fields = fields.into_iter().chain(options.iter().map(|(_, value)| &**value));
+            text += &(fields.collect::<Vec<_>>().join(",") + "\n");
+        }
+        std::fs::write(folder.join("baudis-8.csv"), text).unwrap();
+        let kept = |budget| {
+            let rows = kept(experiment, &args(budget), None).unwrap();
+            rows.iter().map(|row| (f64::from_bits(row.point.2), row.value)).collect::<Vec<_>>()
+        };
+        let measured = [(1.0, Some(5.0)), (4.0, Some(6.0))];
+        assert_eq!(kept("2.5"), measured);
+        for budget in ["2", "0.5"] {
+            assert_eq!(kept(budget), [measured[0], (2.0, None), measured[1]]);
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }
