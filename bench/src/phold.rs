@@ -5,7 +5,7 @@ use std::io::{Write as _, stdout};
 use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
-use eventhorizon::pdes::{CpuSimulation, Fingerprint, Options, Simulation, Sync, Until};
+use eventhorizon::pdes::{CpuSimulation, Fingerprint, Mapping, Options, Simulation, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
 
@@ -90,7 +90,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
                             .group_size(group_size)
                             .tiles(tiles)
                             .fixed(args.fixed)
-                            .sync(sync),
+                            .sync(sync)
+                            .mapping(Mapping::Grid),
                     );
                 }
             }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args as ClapArgs;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::FifoTorus;
-use eventhorizon::pdes::{CpuSimulation, Options, Simulation, Sync, Until};
+use eventhorizon::pdes::{CpuSimulation, Mapping, Options, Simulation, Sync, Until};
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::{Resolution, Ticks};
 
@@ -84,7 +84,8 @@ pub(crate) fn run(args: &Args) -> Outcome<()> {
                             .queue(queue)
                             .group_size(group_size)
                             .tiles(tiles)
-                            .sync(sync),
+                            .sync(sync)
+                            .mapping(Mapping::Grid),
                     );
                 }
             }

@@ -26,12 +26,14 @@ pub(crate) enum Kind {
     /// One run of the general engine, window by window: what is called runs elsewhere are the
     /// events of a window.
     Run,
+    /// The same by a team of one workgroup.
+    Team,
     /// Matching of regions: one run.
     Matching,
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 8] = [
+    const ALL: [(Self, &'static str); 9] = [
         (Self::Network, "network"),
         (Self::Interpreter, "interpreter"),
         (Self::Process, "process"),
@@ -39,6 +41,7 @@ impl Kind {
         (Self::Replications, "replications"),
         (Self::Searches, "searches"),
         (Self::Run, "run"),
+        (Self::Team, "team"),
         (Self::Matching, "matching"),
     ];
 
@@ -62,6 +65,7 @@ impl Kind {
             Self::Replications => [0.4, 0.0, 10.0, 1000.0],
             Self::Searches => [0.3, 0.0, 50.0, 170.0],
             Self::Run => [1.0, 0.0, 22.0, 2000.0],
+            Self::Team => [1.0, 0.0, 12.0, 15.0],
             Self::Matching => [0.8, 0.0, 0.4, 100.0],
         };
         Cost { open: 0.3, compile, late, latency, cores: if is_discrete { cores } else { 0.1 * cores } }

@@ -11,6 +11,8 @@ use crate::gpu::Gpu;
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct OneRun {
+    /// LPs.
+    pub lps: f64,
     /// Events until its end.
     pub events: f64,
     /// Pending events, in the mean.
@@ -27,6 +29,13 @@ const ON_CORE: f64 = 0.2e-6;
 /// for each square root of the pending ones: they have 1.25, and take 3.5 times as long.
 const OF_HORIZON: f64 = 0.36;
 
+/// The same in a window of a team of one workgroup, for each square root of the number of LPs: of
+/// each, a window executes one event at most.
+const OF_TEAM: f64 = 1.17;
+
+/// Up to this many LPs, and pending events of each, a team may execute the run.
+const TEAM: [f64; 2] = [1024.0, 32.0];
+
 /// Events of a long run.
 const LONG: f64 = 1e9;
 
@@ -35,21 +44,42 @@ impl OneRun {
     /// is no lookahead.
     pub(super) fn of_lps(lps: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        Self { events: LONG, pending: lps as f64, lookahead: 0.0 }
+        Self { lps: lps as f64, events: LONG, pending: lps as f64, lookahead: 0.0 }
     }
 
-    /// Events that the device executes in the time of a window.
-    fn in_window(&self) -> f64 {
-        self.lookahead.max(OF_HORIZON * self.pending.sqrt()).max(1.0).min(self.events.max(1.0))
+    /// A run that only the grid makes: its events, and those pending, which is also their number in
+    /// a window.
+    pub fn of_grid(events: f64, pending: f64) -> Self {
+        Self { lps: f64::INFINITY, events, pending, lookahead: pending }
+    }
+
+    /// Events that a device executes in the time of a window, in this way.
+    fn in_window(&self, way: Kind) -> f64 {
+        let wide =
+            if way == Kind::Team { OF_TEAM * self.lps.sqrt() } else { OF_HORIZON * self.pending.sqrt() };
+        self.lookahead.max(wide).max(1.0).min(self.events.max(1.0))
+    }
+
+    /// The ways to use a device.
+    fn ways(&self) -> &'static [Kind] {
+        let [lps, each] = TEAM;
+        match self.lookahead > 0.0 && self.lps <= lps && self.pending <= each * self.lps {
+            true => &[Kind::Run, Kind::Team],
+            false => &[Kind::Run],
+        }
     }
 
     fn on_host(&self) -> f64 {
         self.events * ON_CORE
     }
 
-    /// Seconds on a device that is not ready.
-    fn on_device(&self, cost: &Cost) -> f64 {
-        cost.start() + self.events / self.in_window() * cost.busy(self.in_window(), ON_CORE)
+    /// Seconds on a device that is not ready, in the faster way.
+    fn on_device(&self, cost: impl Fn(Kind) -> Cost) -> f64 {
+        let seconds = |&way: &Kind| {
+            let (cost, each) = (cost(way), self.in_window(way));
+            cost.start() + self.events / each * cost.busy(each, ON_CORE)
+        };
+        self.ways().iter().map(seconds).fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -67,8 +97,7 @@ impl OnDemand {
     /// The device for a run, opened if the run is expected to end sooner there; none for the CPU.
     #[doc(hidden)]
     pub fn for_run(&self, run: &OneRun) -> Option<&Gpu> {
-        let cost = self.cost(Kind::Run);
-        self.faster([run.on_host(), run.on_device(&cost)])
+        self.faster([run.on_host(), run.on_device(|way| self.cost(way))])
     }
 
     /// The device for matching that takes the CPU `host` seconds, as [`OnDemand::for_run`].
@@ -95,17 +124,20 @@ impl OnDemand {
         gpu
     }
 
-    /// Keeps how long a run on the device compiled, and how long it executed its events.
+    /// Keeps how long a run on the device, at its end in a team or not, compiled, and how long it
+    /// executed its events.
     #[doc(hidden)]
-    pub fn observe_run(&self, run: &OneRun, compile: Duration, running: Duration) {
+    pub fn observe_run(&self, run: &OneRun, in_team: bool, compile: Duration, running: Duration) {
         if run.events < 1.0 {
             return;
         }
-        let ratio = running.as_secs_f64() / ON_CORE * run.in_window() / run.events;
-        self.observe(Kind::Run, Observed::Start { open: None, compile: compile.as_secs_f64() });
+        let way = if in_team { Kind::Team } else { Kind::Run };
+        let runs = run.in_window(way);
+        let ratio = running.as_secs_f64() / ON_CORE * runs / run.events;
+        self.observe(way, Observed::Start { open: None, compile: compile.as_secs_f64() });
         // Of a short run, most of the time is for its start and its end.
         if running > Duration::from_millis(50) {
-            self.observe(Kind::Run, Observed::Runs { runs: run.in_window(), ratio });
+            self.observe(way, Observed::Runs { runs, ratio });
         }
     }
 }
@@ -117,12 +149,12 @@ mod tests {
     /// PHOLD with this number of LPs, and the mean delay after a lookahead of 10 units.
     fn phold(lps: f64, population: f64, delay: f64, events: f64) -> OneRun {
         let pending = lps * population;
-        OneRun { events, pending, lookahead: pending * 10.0 / (10.0 + delay) }
+        OneRun { lps, events, pending, lookahead: pending * 10.0 / (10.0 + delay) }
     }
 
     #[test]
     fn runs_with_few_events_at_a_time_suit_the_cpu() {
-        let is_faster = |run: OneRun| run.on_device(&Kind::Run.cost(true)) < run.on_host();
+        let is_faster = |run: OneRun| run.on_device(|way| way.cost(true)) < run.on_host();
         for (lps, delay, is_on_device) in [
             (64.0, 10.0, true),
             (64.0, 1e3, false),
@@ -161,7 +193,11 @@ mod tests {
         let run = phold(1024.0, 4.0, 10.0, 1e7);
         assert!(hardware.for_run(&run).is_some());
         for _ in 0..8 {
-            hardware.observe_run(&run, Duration::from_secs(1), Duration::from_secs(30));
+            hardware.observe_run(&run, false, Duration::from_secs(1), Duration::from_secs(30));
+        }
+        assert!(hardware.for_run(&run).is_some(), "a team may be faster: {:?}", hardware.choice());
+        for _ in 0..8 {
+            hardware.observe_run(&run, true, Duration::from_secs(1), Duration::from_secs(30));
         }
         assert!(hardware.for_run(&run).is_none(), "{:?}", hardware.choice());
     }

@@ -62,6 +62,7 @@ pub(crate) use contract::event::LpEvent;
 pub use contract::event::{Event, Payload};
 pub use contract::fingerprint::Fingerprint;
 pub use contract::line::Line;
+pub use contract::mapping::Mapping;
 pub use contract::model::{Context, CpuModel, Model};
 pub use contract::options::Options;
 pub use contract::output::{Number, Outputs};
@@ -80,9 +81,7 @@ pub use run::kernels::{handler_kernels, kernels, output_kernels};
 #[cfg(not(target_arch = "wasm32"))]
 pub use run::replicas::AnyEngine;
 pub(crate) use run::replicas::{CORES, Reports, WatchRuns, fingerprint_row, on_cores};
-pub use run::replicas::{
-    CpuEngine, Engine, EngineOptions, ExperimentRun, Mapping, Results, RunResult, SequentialRun,
-};
+pub use run::replicas::{CpuEngine, Engine, EngineOptions, ExperimentRun, Results, RunResult, SequentialRun};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use run::simulation::part;
 pub use run::simulation::{PendingProgress, Simulation};

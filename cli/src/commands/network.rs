@@ -542,7 +542,7 @@ fn by_event_list(args: &Args, facility: &Facility, interval: f64, until: f64, wa
     let nodes = network.len() as f64;
     // At most an event of each node begins in an interval.
     let windows = f64::from(args.runs.replications(REPLICATIONS)) * (until / args.interval.unwrap_or(until));
-    let gpu = args.place.for_run(&OneRun { events: windows * nodes, pending: nodes, lookahead: nodes })?;
+    let gpu = args.place.for_run(&OneRun::of_grid(windows * nodes, nodes))?;
     let bar =
         shared::bar(args.runs.replications(REPLICATIONS).into(), "{wide_bar} {pos} of {len} replications")?;
     // For each node: utilisation, throughput and loss of each replication.

@@ -87,9 +87,9 @@ pub struct Args {
     /// equals the run without this option
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "tiles")]
     replicas: Option<u32>,
-    /// Map these runs to the device by grid (one after the other), team, thread (needs an end in
-    /// time) or auto. Changes the speed only
-    #[arg(long, default_value_t = Mapping::Auto, requires = "replicas")]
+    /// Map runs to the device by grid (one after the other), team (a workgroup each), thread (for
+    /// --replicas with an end in time) or auto. Changes the speed only
+    #[arg(long, default_value_t = Mapping::Auto)]
     mapping: Mapping,
     /// Save the run to this file when it ends, also after Ctrl-C. If the device is lost, the run
     /// continues from there on a new one
@@ -152,7 +152,8 @@ impl Setting {
         let step = self.lookahead + 1.0 / self.rate;
         let by_time = pending * Resolution::default().units(until.time) / step;
         let events = if until.time == Ticks::NEVER { until.events as f64 } else { by_time };
-        OneRun { events, pending, lookahead: pending * self.lookahead / step }
+        let lps = self.lps.into();
+        OneRun { lps, events, pending, lookahead: pending * self.lookahead / step }
     }
 }
 
@@ -198,6 +199,8 @@ struct Outcome {
     adapter: String,
     queue: String,
     sync: String,
+    /// Whether one workgroup executed the run, at its end.
+    in_team: bool,
     progress: Progress,
     /// The events that this process executed, not those before --resume.
     executed: u64,
@@ -337,7 +340,8 @@ fn one(
         .queue(queue)
         .group_size(args.group_size)
         .tiles(args.tiles)
-        .sync(args.sync);
+        .sync(args.sync)
+        .mapping(args.mapping);
     if args.verify && matches!(place, OwnedBackend::Cpu) {
         return Err(shared::usage("--verify compares the GPU with the CPU engine: use --backend gpu"));
     }
@@ -359,13 +363,20 @@ fn one(
         let [running, compiling] = outcome.time;
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let ran = OneRun { events: outcome.executed as f64, ..work };
-        device.observe_run(&ran, compiling, running);
+        device.observe_run(&ran, outcome.in_team, compiling, running);
     }
     let [running, compiling] = outcome.time.map(|time| time.as_secs_f64());
     let rate = events_per_second(&outcome);
     let mut ok = true;
     let mut table = vec![
-        ("adapter", outcome.adapter.clone()),
+        (
+            "adapter",
+            if outcome.in_team {
+                format!("a team of one workgroup on {}", outcome.adapter)
+            } else {
+                outcome.adapter.clone()
+            },
+        ),
         ("queue", outcome.queue.clone()),
         ("windows by", outcome.sync.clone()),
         ("LPs x events", format!("{lps} x {population}")),
@@ -403,6 +414,7 @@ fn one(
         "adapter": outcome.adapter,
         "queue": outcome.queue,
         "sync": outcome.sync,
+        "mapping": if gpu.is_none() { "none" } else if outcome.in_team { "team" } else { "grid" },
         "lps": lps,
         "population": population,
         "neighbours": neighbours,
@@ -474,10 +486,12 @@ fn on_gpu(
         }
         (progress, _) => progress?,
     };
+    let in_team = simulation.mapping() == Mapping::Team;
     Ok(Outcome {
         adapter: gpu.info().name.clone(),
-        queue: simulation.queue().to_string(),
+        queue: if in_team { "one pool".into() } else { simulation.queue().to_string() },
         sync: simulation.sync().to_string(),
+        in_team,
         progress,
         executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
         time: [running, compiled + compiling],
@@ -510,6 +524,7 @@ fn on_cpu(
         adapter: "CPU, sequential".into(),
         queue: "binary heap".into(),
         sync: "none".into(),
+        in_team: false,
         progress,
         executed: progress.events - saved.map_or(0, |saved| saved.progress().events),
         time,

@@ -257,6 +257,20 @@ fn rounds_of_soak_are_as_they_should_be() {
     }
 }
 
+#[test]
+#[cfg(unix)]
+fn phold_prints_that_one_workgroup_made_the_run() {
+    let model = ["--lps", "40", "--population", "4", "--until", "100", "--backend", "gpu"];
+    for (mapping, is_team) in [("team", true), ("grid", false)] {
+        let output = run("phold", &[&model[..], &["--mapping", mapping, "--verify"]].concat());
+        let table = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && printed(&table, "CPU engine").starts_with("equal"), "{table}");
+        assert_eq!(printed(&table, "adapter").starts_with("a team of one workgroup on "), is_team, "{table}");
+    }
+    let refused = run("phold", &[&model[..], &["--mapping", "thread"]].concat());
+    ended(&refused, 2, &["many runs at once"], "phold");
+}
+
 /// The value of a row of a program's table.
 #[cfg(unix)]
 fn printed(output: &str, name: &str) -> String {

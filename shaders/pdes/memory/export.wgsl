@@ -6,13 +6,14 @@
 //
 // import: pdes/engine.wgsl
 // import: pdes/memory/transfer.wgsl
-// needs: Item, event_time, held_more, held_next, held_open, run
+// needs: Item, event_time, held_more, held_next, held_open, run, run_begin
 
 @group(0) @binding(33) var<storage, read_write> held: array<vec4<u32>>;
 @group(0) @binding(34) var<storage, read_write> exported: array<Item>;
 
 @compute @workgroup_size(GROUP_SIZE)
 fn count_held(@builtin(global_invocation_id) id: vec3<u32>) {
+    run_begin();
     if id.x >= transfer.rows { return; }
     let row = transfer.first + id.x;
     var count = 0u;
@@ -30,6 +31,7 @@ fn count_held(@builtin(global_invocation_id) id: vec3<u32>) {
 // held[row].y is the start of the row's events in `exported`.
 @compute @workgroup_size(GROUP_SIZE)
 fn export_events(@builtin(global_invocation_id) id: vec3<u32>) {
+    run_begin();
     if id.x >= transfer.rows { return; }
     let row = transfer.first + id.x;
     var place = held[row].y;

@@ -11,14 +11,14 @@
 //   words        from shared_run.failures on, for each place REPLICA_WORDS: the first failure by
 //                half, needed room (2), and at the start, inserted events (REPLICA_PUT)
 //
-// Functions: run_begin, run_open, replica_open, replica_row, replica_stop, replica_failed,
-// replica_leave.
+// Functions: run_begin, run_open, replica_open, replica_row, replica_status, replica_window,
+// replica_failed, replica_leave. pdes/replicas/run_of_one.wgsl has the same for a single run.
 //
 // import: pdes/engine.wgsl
+// import: pdes/replicas/stop.wgsl
 // provides: HALTED, REPLICA_DONE, REPLICA_POINT, REPLICA_PUT, REPLICA_SAVED, REPLICA_STATUS
-// provides: REPLICA_WORDS, STOP_EMPTY, STOP_FAILED, STOP_NOT, WINDOWS, replica_failed
-// provides: replica_leave, replica_open, replica_row, replica_stop, run, run_begin, run_open
-// provides: shared_run
+// provides: REPLICA_WORDS, WINDOWS, replica_failed, replica_leave, replica_open, replica_row
+// provides: replica_status, replica_window, run, run_begin, run_open, shared_run
 // needs: params_open
 
 @group(0) @binding(0) var<uniform> shared_run: Run;
@@ -39,13 +39,6 @@ const REPLICA_SAVED = 5u;
 
 const REPLICA_WORDS = 8u;
 const REPLICA_PUT = 4u;
-
-// How a replica stopped.
-const STOP_NOT = 0u;
-const STOP_FAILED = 1u;
-const STOP_TIME = 2u;
-const STOP_EVENTS = 3u;
-const STOP_EMPTY = 4u;
 
 // Words of this dispatch for all replicas: replicas that continue; events executed, modulo 2^32;
 // windows of local teams; whether a local team can continue only with pdes/replicas/team_local.wgsl
@@ -94,11 +87,15 @@ fn replica_failed() -> bool {
         || atomicLoad(&words[run.failures + FAILURE + 1u]) != NO_FAILURE;
 }
 
-// Whether a replica whose first pending event is at `now` and that has executed `events` is at its
-// end.
-fn replica_stop(now: vec2<u32>, events: vec2<u32>) -> u32 {
-    let counted = select(STOP_EVENTS, STOP_NOT, time_less(events, shared_run.event_limit));
-    return select(select(STOP_TIME, counted, time_less(now, shared_run.until)), STOP_EMPTY, all(now == TIME_NEVER));
+// A replica's REPLICA_STATUS at the start of a dispatch.
+fn replica_status(place: u32) -> vec4<u32> {
+    return lps[replica_row(place, REPLICA_STATUS)];
+}
+
+// The end of a local team's window that begins at `now`. No epochs: that mapping has no
+// event-limited runs, and its runs are not resumed.
+fn replica_window(now: vec2<u32>) -> vec2<u32> {
+    return time_add(now, run.epoch_length);
 }
 
 // Stores a replica's progress in this dispatch, in which it executed `executed` events.

@@ -11,7 +11,7 @@
 // import: pdes/replicas/scheduled_lp.wgsl
 // provides: schedule
 // needs: Payload, STOP_FAILED, STOP_NOT, State, event_item, event_time, handle, item_event
-// needs: replica_stop, run, shared_run, slot_put, slots_barrier
+// needs: replica_stop, replica_window, run, shared_run, slot_put, slots_barrier
 
 // The time of the first pending event as a word, so that one atomic minimum finds it: barriers are
 // most of a window's cost. 1 + ticks since the last window began, or one of these constants. A far
@@ -104,8 +104,7 @@ fn local_windows(
         if runs {
             rounds = select(0u, rounds, all(began == now)) + 1u;
             began = now;
-            // No epochs: this mapping has no event-limited runs.
-            own_until = time_min(time_add(now, run.epoch_length), shared_run.until);
+            own_until = time_min(replica_window(now), shared_run.until);
             pool_window(half);
             if here.serves {
                 own_collect(member);

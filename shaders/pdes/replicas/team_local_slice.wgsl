@@ -8,7 +8,8 @@
 // import: pdes/results/fingerprint.wgsl
 // import: pdes/replicas/team_local_pool.wgsl
 // needs: REPLICA_DONE, REPLICA_SAVED, REPLICA_STATUS, STOP_EMPTY, STOP_FAILED, STOP_NOT, State
-// needs: WINDOWS, replica_failed, replica_leave, replica_open, replica_row, shared_run
+// needs: WINDOWS, replica_failed, replica_leave, replica_open, replica_row, replica_status
+// needs: shared_run
 
 // By team, and by parity of the search: the high and the low word of the smallest time, if it is
 // far.
@@ -59,7 +60,8 @@ struct LocalSlice {
     // Whether the run continues, and whether it has such an LP.
     entered: bool,
     serves: bool,
-    failed_before: bool,
+    // Whether there is a run that does not continue.
+    stopped: bool,
 }
 
 // What an LP stores between slices besides its state and events.
@@ -84,9 +86,9 @@ fn local_open(group: u32, lane: u32) -> LocalSlice {
     if here.place < shared_run.groups {
         replica_open(here.place);
         here.done = lps[replica_row(here.place, REPLICA_DONE)];
-        here.status = lps[replica_row(here.place, REPLICA_STATUS)];
-        here.failed_before = here.status.z == STOP_NOT && replica_failed();
-        if here.failed_before { here.status.z = STOP_FAILED; }
+        here.status = replica_status(here.place);
+        if here.status.z == STOP_NOT && replica_failed() { here.status.z = STOP_FAILED; }
+        here.stopped = here.status.z != STOP_NOT;
     }
     here.entered = here.status.z == STOP_NOT;
     here.serves = here.entered & (here.member < shared_run.total);
@@ -104,7 +106,7 @@ fn local_open(group: u32, lane: u32) -> LocalSlice {
 fn local_enter(here: LocalSlice) -> bool {
     workgroupBarrier();
     // All members have read it.
-    if here.failed_before && here.member == 0u { lps[replica_row(here.place, REPLICA_STATUS)].z = STOP_FAILED; }
+    if here.stopped && here.member == 0u { lps[replica_row(here.place, REPLICA_STATUS)].z = here.status.z; }
     if here.entered { atomicStore(&local_entered, 1u); }
     return workgroupUniformLoad(&local_entered) != 0u;
 }

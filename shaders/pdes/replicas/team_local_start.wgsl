@@ -79,7 +79,10 @@ fn settle_local(
     let first = reduce_group(lane, least);
     if lane == 0u {
         let free = vec2<u32>(select(NONE, count, count < shared_run.queue_capacity), select(NONE, count + 1u, count + 1u < shared_run.queue_capacity));
-        lps[replica_row(place, REPLICA_STATUS)] = vec4<u32>(first, STOP_NOT, 0u);
+        // A run that continues keeps the number of windows that began at this time.
+        let status = replica_row(place, REPLICA_STATUS);
+        let rounds = select(0u, lps[status].w, all(lps[status].xy == first));
+        lps[status] = vec4<u32>(first, STOP_NOT, rounds);
         lps[replica_row(place, REPLICA_SAVED)] = vec4<u32>(0u, free, (shared_run.queue_capacity - count) & 1u);
     }
     if loops_cut(shared_run.rows) { fail(place * shared_run.total, LOOPS_CUT); }

@@ -9,7 +9,7 @@
 // import: pdes/results/fingerprint.wgsl
 // import: gpu/reduce.wgsl
 // provides: Reduced, merge
-// needs: held_more, held_next, held_open, run
+// needs: held_more, held_next, held_open, run, run_begin
 
 @group(0) @binding(6) var<storage, read> state_rows: array<u32>;
 @group(0) @binding(33) var<storage, read_write> digests: array<vec2<u32>>;
@@ -42,6 +42,7 @@ fn digest(
     @builtin(workgroup_id) id: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
+    run_begin();
     let group = group_number(id);
     var mine = vec2<u32>(0u);
     for (var tile = 0u; tile < TILES; tile += 1u) {

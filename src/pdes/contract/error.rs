@@ -111,6 +111,16 @@ pub enum SimulationError {
         "`Mapping::Thread` has no windows, which an event-limited run needs to stop: choose `Mapping::Team`, or set a stop time"
     )]
     ThreadEvents,
+    /// A mapping that a single run does not support.
+    #[error(
+        "`Mapping::{mapping:?}` is impossible for this run: {problem}. Keep the default, or choose `Mapping::Grid`"
+    )]
+    NoMapping {
+        /// The chosen mapping.
+        mapping: super::mapping::Mapping,
+        /// What it lacks.
+        problem: &'static str,
+    },
     /// A queue design that a team does not support.
     #[error(
         "`Mapping::Team` has one invocation for each LP, so it supports no calendar and no queue served by several invocations: choose another design, or keep the default"

@@ -34,6 +34,7 @@ impl SimulationError {
             | Self::Parts { .. }
             | Self::Antithetic
             | Self::ThreadEvents
+            | Self::NoMapping { .. }
             | Self::TeamQueue
             | Self::TeamSync { .. }
             | Self::NoEnd

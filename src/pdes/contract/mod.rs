@@ -9,6 +9,7 @@ pub(super) mod event;
 pub(super) mod fingerprint;
 pub(super) mod limits;
 pub(super) mod line;
+pub(super) mod mapping;
 pub(super) mod model;
 pub(super) mod options;
 pub(super) mod output;

@@ -4,6 +4,9 @@ use crate::queue::QueueDesign;
 
 #[cfg(doc)]
 use super::error::Fault;
+use super::mapping::Mapping;
+#[cfg(doc)]
+use super::model::Model;
 use super::replica::Replica;
 use super::sync::Sync;
 
@@ -45,6 +48,15 @@ pub struct Options {
     pub fixed: bool,
     /// The synchronisation: how far windows reach.
     pub sync: Sync,
+    /// The whole device ([`Mapping::Grid`]), or one workgroup ([`Mapping::Team`]), in which a
+    /// window takes a microsecond. By default, runs of up to some hundred LPs begin with a team,
+    /// except on software adapters; long runs measure both.
+    ///
+    /// A team serves models with a lookahead whose LPs have an invocation each and are expected to
+    /// hold 32 events or fewer ([`Model::events_held`], or the capacity), without fixed capacities
+    /// or a chosen queue design, group size or tiles, by [`Sync::Yawns`] or [`Sync::Horizon`].
+    /// Event-limited runs leave it, and faults are those of the grid.
+    pub mapping: Mapping,
 }
 
 builder! {
@@ -56,4 +68,5 @@ builder! {
     tiles: impl Into<Option<u32>>,
     fixed: bool,
     sync: Sync,
+    mapping: Mapping,
 }

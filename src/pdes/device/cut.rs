@@ -4,9 +4,11 @@ use crate::gpu::{Gpu, Subgroups};
 use crate::queue::QueueDesign;
 
 use super::dispatch::Part;
+use super::pool::{Pool, events_of};
+use super::strategy::Strategy;
 use crate::pdes::contract::capacity::mean_for;
 use crate::pdes::contract::error::{MEMORY, SimulationError};
-use crate::pdes::{Capacity, Event, Model};
+use crate::pdes::{Capacity, Event, Mapping, Model};
 
 /// The maximum number of rows of a dispatch, so that it does not run long on slow devices: with the
 /// budget of a window it executes at most 2^26 events.
@@ -63,6 +65,14 @@ const OTHER_BINDINGS: u32 = 7;
 /// Uniform buffers of a window: run, params.
 const UNIFORM_BINDINGS: u32 = 2;
 
+/// The minimum size of a team's workgroups, except in windows: fewer kernels are compiled, and
+/// lavapipe (Mesa 22.3) finds loops cut in workgroups of one invocation.
+const LEAST_OF_TEAM: u32 = 64;
+
+/// Why a run has no team.
+pub(in crate::pdes) const TOO_MANY: &str =
+    "its LPs, or the events of an LP, are too many for a workgroup of this device";
+
 /// The division of a run's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pdes) struct Cut {
@@ -94,6 +104,8 @@ pub(in crate::pdes) struct Cut {
     pub(in crate::pdes) sort: Option<Sort>,
     /// For a part of a run that is split over devices.
     pub(in crate::pdes) outbox: Option<Outbox>,
+    /// For a run that a team executes: instead of queues and mailboxes.
+    pub(in crate::pdes) pool: Option<Pool>,
 }
 
 /// How a kernel sorts the buckets of a calendar: `shaders/pdes/calendar/calendar_sort.wgsl`.
@@ -253,7 +265,42 @@ impl Cut {
         stored: 0,
         sort: None,
         outbox: None,
+        pool: None,
     };
+
+    /// The division of a run of this strategy.
+    pub(in crate::pdes) fn of(
+        gpu: &Gpu,
+        rows: u32,
+        shape: (u32, u32),
+        strategy: Strategy,
+        needs: Needs,
+    ) -> Result<Self, SimulationError> {
+        match strategy.is_team {
+            true => Self::team(gpu, rows, needs),
+            false => Self::new(gpu, rows, shape, strategy.queue, needs),
+        }
+    }
+
+    /// One workgroup, with an invocation for each LP.
+    fn team(gpu: &Gpu, rows: u32, needs: Needs) -> Result<Self, SimulationError> {
+        let Needs { capacity, events, event_bytes, memory_rows, .. } = needs;
+        let memory = u64::from(rows) * ROW * u64::from(memory_rows);
+        let pool = Pool::new(gpu, rows, events, event_bytes).filter(|_| memory <= gpu.max_buffer_bytes());
+        let pool = pool.ok_or(SimulationError::NoMapping { mapping: Mapping::Team, problem: TOO_MANY })?;
+        Ok(Self {
+            // Kernels other than windows have no need for fewer invocations.
+            group_size: pool.lists.max(LEAST_OF_TEAM),
+            tiles: 1,
+            rows,
+            part_rows: rows,
+            store_rows: rows,
+            queue_stride: pool.lists,
+            capacity,
+            pool: Some(pool),
+            ..Self::EMPTY
+        })
+    }
 
     /// Divides `rows` LPs so that queues, mailboxes and LP memory fit the bindings of the device.
     pub(in crate::pdes) fn new(
@@ -337,6 +384,11 @@ impl Cut {
         Ok(cut)
     }
 
+    /// The capacity of a queue, or of the pool of all LPs.
+    pub(in crate::pdes) fn queue_capacity(&self) -> u32 {
+        self.pool.map_or(self.capacity.queue, |pool| pool.slots)
+    }
+
     pub(in crate::pdes) fn groups(&self) -> u32 {
         self.groups_of(self.rows)
     }
@@ -414,6 +466,8 @@ pub(in crate::pdes) const ROW: u64 = 16;
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pdes) struct Needs {
     pub(in crate::pdes) capacity: Capacity,
+    /// Room for the pending events of all LPs together, in a team.
+    pub(in crate::pdes) events: u32,
     pub(in crate::pdes) event_bytes: u32,
     pub(in crate::pdes) memory_rows: u32,
     /// For a part of a run that is split over devices.
@@ -424,7 +478,13 @@ impl Needs {
     #[expect(clippy::cast_possible_truncation, reason = "16 or 32 bytes")]
     pub(in crate::pdes) fn of<M: Model>(model: &M) -> Self {
         let event_bytes = size_of::<Event<M::Payload>>() as u32;
-        Self { capacity: model.capacity(), event_bytes, memory_rows: model.memory_rows(), part: None }
+        Self {
+            capacity: model.capacity(),
+            events: events_of(model),
+            event_bytes,
+            memory_rows: model.memory_rows(),
+            part: None,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod outbox;
 use super::control::{CONTROL_ROWS, COUNTS, FAILURE, MAIL_NEEDED, OUTBOX_NEEDED, QUEUE_NEEDED, control_at};
 use super::cut::{Cut, ROW, STORE_PARTS, group_size_at_most};
 use super::dispatch::Part;
+use super::pool::Pool;
 use super::strategy::Strategy;
 use crate::pdes::contract::bounds::{budget, epoch_length};
 use crate::pdes::contract::capacity::Capacity;
@@ -133,7 +134,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
             first_lp,
             rows: cut.rows,
             groups: cut.groups(),
-            queue_capacity: cut.capacity.queue,
+            queue_capacity: cut.queue_capacity(),
             queue_stride: cut.queue_stride,
             mail_capacity: cut.room,
             state_words: state_bytes / 4,
@@ -168,7 +169,7 @@ impl<S: Pod, P: Payload> Memory<S, P> {
     ) -> Result<Self, SimulationError> {
         let run = Run {
             groups: cut.groups(),
-            queue_capacity: cut.capacity.queue,
+            queue_capacity: cut.queue_capacity(),
             queue_stride: cut.queue_stride,
             mail_capacity: cut.room,
             epoch: epoch(self.run.epoch_length, cut),
@@ -195,13 +196,19 @@ impl<S: Pod, P: Payload> Memory<S, P> {
                 firsts.map(|first| Buffer::storage(gpu, label, u64::from(rows(first)) * cut.stored));
             buffers.collect::<Result<_, _>>()
         };
-        let (queues, stores) = match cut.buckets {
-            0 => {
+        let (queues, stores) = match (cut.pool, cut.buckets) {
+            (Some(Pool { slots, lists, .. }), _) => {
+                let event = size_of::<Event<P>>() as u64;
+                let links = Buffer::storage(gpu, "links", Pool::link_bytes(slots, lists, event) / event)?;
+                let pool = Buffer::storage(gpu, "pending events", slots.into())?;
+                (vec![pool], [vec![links.clone()], vec![links]])
+            }
+            (None, 0) => {
                 let slots = |(_, rows)| strategy.queue.slots(rows, run.queue_capacity);
                 let queues = cut.parts().map(|part| Buffer::storage(gpu, "queues", slots(part)));
                 (queues.collect::<Result<_, _>>()?, [store("mailboxes, even")?, store("mailboxes, odd")?])
             }
-            _ => (Vec::new(), [store("calendar")?, Vec::new()]),
+            (None, _) => (Vec::new(), [store("calendar")?, Vec::new()]),
         };
         let memories = cut
             .parts()
@@ -256,9 +263,11 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let store = if self.cut.buckets > 0 { &self.stores[0] } else { &self.stores[1 - parity] };
         let mut bound = vec![
             ("run", run.binding()),
+            ("shared_run", run.binding()),
             ("words", self.words.binding()),
             ("lps", self.lps.binding()),
             ("store", store[0].binding()),
+            ("links", store[0].binding()),
             ("memory", self.memories[memory as usize].binding()),
             ("states", self.states.binding()),
             ("state_rows", self.states.binding()),
@@ -314,7 +323,9 @@ impl<S: Pod, P: Payload> Memory<S, P> {
         let (words, control) = words.split_at(COUNTS);
         let number = |at: usize| Ticks::from_words([control[at], control[at + 1]]);
         let (windows, events, now, stopped) = (number(0).get(), number(2).get(), number(4), control[6] != 0);
-        Fault::decode(words[FAILURE], needed(words), self.run.lowest, windows)?;
+        // A team leaves failures in either half, and other windows copy those of half 1 to half 0.
+        let failure = words[FAILURE].min(words[FAILURE + 1]);
+        Fault::decode(failure, needed(words), self.run.lowest, windows)?;
         let until = Until { time: self.run.until, events: self.run.event_limit };
         Ok(Progress { now, events, windows, stop: until.reached(now, events).filter(|_| stopped) })
     }

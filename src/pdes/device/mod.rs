@@ -10,6 +10,7 @@ pub(super) mod fits;
 pub(super) mod growth;
 pub(super) mod memory;
 pub(super) mod plans;
+pub(super) mod pool;
 pub(super) mod recipes;
 pub(super) mod results;
 pub(super) mod schema;

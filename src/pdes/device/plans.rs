@@ -21,20 +21,30 @@ const FEW: u32 = 1 << 15;
 /// holds at once.
 const SORT_GROUPS: u32 = 4096;
 
+/// The windows of a team's dispatches, the longest first: one takes about a fifth of a millisecond.
+const SLICES: [u32; 3] = [256, 16, 4];
+
+/// The same on a software adapter, which may end loops after 65,535 iterations: a window takes some
+/// hundreds of them.
+const SLICES_IN_SOFTWARE: [u32; 3] = [64, 16, 4];
+
+/// Windows to the lookahead after each dispatch of event-horizon windows: these end at an event
+/// that speculative execution cannot follow.
+const BETWEEN: u32 = 4;
+
 #[derive(Debug)]
 pub(in crate::pdes) struct Plans {
     /// The parameters of the dispatches of windows and digests.
     pub(in crate::pdes) runs: Vec<(Part, Buffer<Run>)>,
-    /// Two windows, or one of two dispatches, so that between calls half 0 of the memory is valid.
-    windows: Plan,
+    /// Numbers of windows with their dispatches, the longest first: two windows, or one of two
+    /// dispatches, so that between calls half 0 of the memory is valid; or slices of a team.
+    windows: Vec<(u32, Plan)>,
     /// Each half alone.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
     pub(in crate::pdes) halves: [Plan; 2],
     /// Merges the partial reductions of a half, if windows do: before a part of a run is read.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for parts of a run, which need threads"))]
     pub(in crate::pdes) gathers: [Plan; 2],
-    /// Windows per recording: 2, or 1 for a window of two dispatches.
-    pair: u32,
     /// Dispatches to record before a readback of the progress.
     pub(in crate::pdes) progress: Plan,
     /// One dispatch each, to be submitted separately: together they might run long.
@@ -42,9 +52,15 @@ pub(in crate::pdes) struct Plans {
 }
 
 impl Plans {
-    /// Records this many windows, rounded up to whole pairs.
+    /// Records this many windows, rounded up to whole dispatches or pairs of them.
     pub(in crate::pdes) fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
-        self.windows.record_times(encoder, windows.div_ceil(self.pair));
+        let mut left = windows;
+        for (number, (length, plan)) in (1..).zip(&self.windows) {
+            let is_last = number == self.windows.len();
+            let times = if is_last { left.div_ceil(*length) } else { left / length };
+            plan.record_times(encoder, times);
+            left = left.saturating_sub(times * length);
+        }
     }
 }
 
@@ -189,11 +205,26 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
     };
     let look = recipes.look.as_ref().map(|look| of_windows(gpu, recipes, look)).transpose()?;
     let relax = recipes.relax.as_ref().map(|relax| of_windows(gpu, recipes, relax)).transpose()?;
-    let mut halves = [(); 2].map(|()| Plan::new("windows"));
+    let mut turns = Vec::new();
+    let (mut windows, mut halves) = (Vec::new(), [(); 2].map(|()| Plan::new("windows")));
+    if cut.pool.is_some() {
+        let lengths = if gpu.is_software() { SLICES_IN_SOFTWARE } else { SLICES };
+        for length in lengths {
+            let mut plan = Plan::new("windows of a team");
+            let between = look.as_ref().map(|_| (&window, BETWEEN));
+            for (kernel, slice) in [(look.as_ref().unwrap_or(&window), length)].into_iter().chain(between) {
+                let part = Part { slice, ..cut.part(0, cut.rows, 0) };
+                let buffer = Buffer::uniform(gpu, "run", &memory.run_for(part))?;
+                plan.dispatch(gpu, kernel, 1, &memory.bindings(&part, &buffer))?;
+                turns.push((part, buffer));
+            }
+            windows.push((length, plan));
+        }
+    }
     let mut gathers = [(); 2].map(|()| Plan::new("partial reductions"));
     let relaxations = if cut.rows > FEW { RELAXATIONS } else { RELAXATIONS - 1 };
-    let mut turns = Vec::new();
-    for ((parity, parts), half) in parities.iter().enumerate().zip(&mut halves) {
+    let of_grid = parities.iter().enumerate().filter(|_| cut.pool.is_none());
+    for ((parity, parts), half) in of_grid.zip(&mut halves) {
         let window = look.as_ref().filter(|_| parity == 0).unwrap_or(&window);
         if let Some(gather) = &gather {
             let (_, part, buffer) = &parts[0];
@@ -224,8 +255,11 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
             }
         }
     }
-    let mut windows = Plan::new("windows");
-    halves.iter().for_each(|half| windows.append(half));
+    if cut.pool.is_none() {
+        let mut pair = Plan::new("windows");
+        halves.iter().for_each(|half| pair.append(half));
+        windows.push((if look.is_some() { 1 } else { 2 }, pair));
+    }
 
     let mut progress = Plan::new("the first pending event");
     if let Some([rows, all]) = &recipes.first {
@@ -256,8 +290,7 @@ pub(in crate::pdes) fn windows<S: bytemuck::Pod, P: Payload>(
         digests.push(plan);
         first_group += groups;
     }
-    log::debug!("{windows}");
+    windows.iter().for_each(|(_, plan)| log::debug!("{plan}"));
     let runs = parities.into_iter().flatten().map(|(_, part, buffer)| (part, buffer)).chain(turns).collect();
-    let pair = if look.is_some() { 1 } else { 2 };
-    Ok(Plans { runs, windows, halves, gathers, pair, progress, digests })
+    Ok(Plans { runs, windows, halves, gathers, progress, digests })
 }

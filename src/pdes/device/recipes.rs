@@ -6,16 +6,20 @@ use crate::shaders;
 
 use super::cut::{CALENDAR_CHUNK, Cut, Outbox, Sort, at_once, group_size_at_most};
 use super::declared::Declared;
-use super::strategy::{Strategy, usual};
+use super::pool::Pool;
+use super::strategy::Strategy;
 use crate::pdes::contract::event::Payload;
 use crate::pdes::contract::model::Model;
 use crate::pdes::contract::sync::{Relax, Windows};
 
 /// The files that define the pending event set: how far a window reaches, and what `schedule` does.
 struct Files {
+    run: &'static str,
     synchronise: &'static str,
     window: &'static [&'static str],
-    start: &'static str,
+    start: &'static [&'static str],
+    /// The entry point that orders the first events, and its file.
+    settle: (&'static str, &'static str),
     held: &'static [&'static str],
     /// What inserts events from other parts, and the files it needs.
     arrive: (&'static str, &'static [&'static str]),
@@ -30,21 +34,46 @@ const REDUCE_SUBGROUPS: &str = "gpu/reduce_subgroups.wgsl";
 /// What `schedule` does with events for other parts in a run without parts.
 pub(in crate::pdes) const NO_OUTBOX: &str = "pdes/parts/outbox_none.wgsl";
 
+const SETTLE: (&str, &str) = ("settle_lps", "pdes/window/settle.wgsl");
+
 const QUEUES: Files = Files {
+    run: RUN,
     synchronise: "pdes/window/yawns.wgsl",
     window: &["pdes/queues/queues.wgsl", "pdes/window/deliver_mail.wgsl", MAILBOXES],
-    start: "pdes/queues/queues_start.wgsl",
+    start: &["pdes/window/yawns.wgsl", "pdes/queues/queues_start.wgsl", REDUCE],
+    settle: SETTLE,
     held: &["pdes/queues/queues_held.wgsl", MAILBOXES],
     arrive: ("pdes/parts/arrive.wgsl", &[MAILBOXES]),
 };
 
 const CALENDAR: Files = Files {
+    run: RUN,
     synchronise: "pdes/calendar/calendar_sync.wgsl",
     window: &["pdes/calendar/calendar_window.wgsl", "pdes/calendar/calendar_step.wgsl"],
-    start: "pdes/calendar/calendar_start.wgsl",
+    start: &["pdes/calendar/calendar_sync.wgsl", "pdes/calendar/calendar_start.wgsl", REDUCE],
+    settle: SETTLE,
     held: &["pdes/calendar/calendar_held.wgsl"],
     arrive: ("pdes/calendar/calendar_arrive.wgsl", &[]),
 };
+
+const POOL_START: &str = "pdes/replicas/team_local_start.wgsl";
+const POOL_HELD: &str = "pdes/replicas/team_local_held.wgsl";
+const SLOTS: &str = "pdes/replicas/team_local_slots.wgsl";
+const SLOTS_FAR: &str = "pdes/replicas/team_local_slots_far.wgsl";
+
+/// The pool of a team. Its one workgroup needs no `gather`.
+const POOL: Files = Files {
+    run: "pdes/replicas/run_of_one.wgsl",
+    window: &[SLOTS],
+    start: &[POOL_START, SLOTS],
+    settle: ("settle_local", POOL_START),
+    held: &[POOL_HELD, SLOTS],
+    ..QUEUES
+};
+
+/// The same with events in buffers.
+const POOL_FAR: Files =
+    Files { window: &[SLOTS_FAR], start: &[POOL_START, SLOTS_FAR], held: &[POOL_HELD, SLOTS_FAR], ..POOL };
 
 /// Rows per invocation of a relaxation.
 const RELAX_ROWS: u32 = 2;
@@ -55,7 +84,8 @@ const RELAX_SIZE: u32 = 256;
 pub(in crate::pdes) struct Recipes {
     pub(in crate::pdes) start: Recipe,
     pub(in crate::pdes) settle: Recipe,
-    /// The first dispatch of windows with two.
+    /// The first dispatch of windows with two. In a team, a slice of event-horizon windows, after
+    /// which `window` is a slice of a few others.
     pub(in crate::pdes) look: Option<Recipe>,
     /// The relaxation, dispatched several times after it.
     pub(in crate::pdes) relax: Option<Recipe>,
@@ -95,6 +125,7 @@ pub(in crate::pdes) struct Choice {
     pub(in crate::pdes) relax_size: u32,
     /// Rows in each binding of the store, and the number of bindings, if there are several.
     pub(in crate::pdes) store: Option<(u32, u32)>,
+    pub(in crate::pdes) pool: Option<Pool>,
     /// For a calendar.
     pub(in crate::pdes) buckets: u32,
     pub(in crate::pdes) sorted: Option<Sort>,
@@ -117,7 +148,7 @@ impl Choice {
     /// The choice for checking a model's file.
     pub(in crate::pdes) fn plain(declared: Declared) -> Self {
         let windows = Windows::EPOCHS;
-        Self::usual(Strategy { queue: usual(windows), windows }, declared)
+        Self::usual(Strategy::usual(windows), declared)
     }
 
     /// A choice for any device.
@@ -131,6 +162,7 @@ impl Choice {
             gather_size: 256,
             relax_size: RELAX_SIZE,
             store: None,
+            pool: None,
             buckets: 0,
             sorted: None,
             picked: 32,
@@ -150,6 +182,7 @@ impl Choice {
             gather_size: group_size_at_most(gpu, 256),
             relax_size: group_size_at_most(gpu, RELAX_SIZE),
             store: (cut.store_parts() > 1).then_some((cut.store_rows, cut.store_parts())),
+            pool: cut.pool,
             buckets: cut.buckets,
             sorted: cut.sort,
             picked: cut.picked(),
@@ -172,6 +205,7 @@ impl Recipes {
             gather_size,
             relax_size,
             store: stores,
+            pool,
             buckets,
             sorted,
             picked,
@@ -180,13 +214,18 @@ impl Recipes {
             declared,
         } = choice;
         let queue = strategy.queue;
-        let files = if buckets > 0 { CALENDAR } else { QUEUES };
+        let files = match pool {
+            Some(Pool { is_far: true, .. }) => POOL_FAR,
+            Some(_) => POOL,
+            None if buckets > 0 => CALENDAR,
+            None => QUEUES,
+        };
         let product = product(int64);
         let store =
             if stores.is_some() { "pdes/memory/store_many.wgsl" } else { "pdes/memory/store_one.wgsl" };
         // Kernels with one invocation per LP have one for each LP that a window's workgroup serves
         // at once.
-        let at_once = at_once(group_size, queue.lanes());
+        let at_once = if pool.is_some() { group_size } else { at_once(group_size, queue.lanes()) };
         let sizes = [("GROUP_SIZE", f64::from(at_once)), ("TILES", f64::from(tiles))];
         let chunk = ("CALENDAR_CHUNK", f64::from(CALENDAR_CHUNK));
         let calendar = (buckets > 0).then_some([("CALENDAR_BUCKETS", f64::from(buckets)), chunk]);
@@ -196,20 +235,22 @@ impl Recipes {
         // Links `kernel`, `more`, the payload, and the files of a calendar's memory or of a queue.
         let with_pending = |entry, kernel: &'static str, more: &[&'static str], stored: bool, name: &str| {
             // (Epochs and draws use the product.)
-            let mut paths = vec![kernel, RUN, product];
+            let mut paths = vec![kernel, files.run, product];
             paths.extend(more);
             paths.push(P::FILE);
             let stored = stored || calendar.is_some();
             paths.extend(stored.then_some(store));
             let mut sources: Vec<_> = paths.into_iter().map(shaders::file).collect();
-            sources.extend(queue.source());
-            let recipe = Recipe::new(name, entry, sources).with(queue.constants()).with(sizes);
+            let queue = pool.is_none().then_some(queue);
+            sources.extend(queue.and_then(QueueDesign::source));
+            let constants = queue.into_iter().flat_map(QueueDesign::constants);
+            let recipe = Recipe::new(name, entry, sources).with(constants).with(sizes);
             recipe.with(calendar.into_iter().flatten()).with(cut.into_iter().flatten().filter(|_| stored))
         };
         let with_model = |entry, kernel: &'static str, more: &[&'static str], stored| {
             with_pending(entry, kernel, more, stored, &format!("{name} {kernel}")).and(source.clone())
         };
-        let begin = [files.synchronise, files.start, REDUCE];
+        let begin = files.start;
         let reduce = if subgroup.is_some() { REDUCE_SUBGROUPS } else { REDUCE };
         let subgroup = subgroup.map(|size| ("SUBGROUP", f64::from(size)));
         let look = strategy.windows.look.as_ref();
@@ -239,38 +280,41 @@ impl Recipes {
             [("OUTBOX_PARTS", parts), ("OUTBOX_OWN", own), ("OUTBOX_ROOM", room), ("OUTBOX_AFTER", after)]
                 .map(|(name, value)| (name, f64::from(value)))
         });
+        // The windows of a team: slices of one or the other kind may follow each other.
+        let slices = pool.map(|Pool { slots, lists, .. }| {
+            let constants = [("GROUP_SIZE", lists), ("POOL", slots), ("LISTS", lists), ("TEAMS", 1)];
+            let constants = constants.map(|(name, value)| (name, f64::from(value)));
+            let slice = |entry, kernel| with_model(entry, kernel, files.window, false).with(constants);
+            let horizon = || slice("local_horizon", "pdes/replicas/team_local_horizon.wgsl");
+            (look.map(|_| horizon()), slice("local_windows", "pdes/replicas/team_local.wgsl"))
+        });
+        let (slice_ahead, slice) = slices.unzip();
         let transfer = [("GROUP_SIZE", f64::from(group_size))];
         let first = "pdes/calendar/calendar_first.wgsl";
         Self {
-            start: with_model("start_lps", "pdes/window/start.wgsl", &begin, false),
-            settle: with_pending(
-                "settle_lps",
-                "pdes/window/settle.wgsl",
-                &begin,
-                false,
-                "pdes/window/settle.wgsl",
-            ),
-            look: look.map(|look| {
-                let mut files = vec![dry, MAILBOXES, reduce, look.answers];
-                files.extend(relax.into_iter().flat_map(defaults));
-                let overrides = look.overrides.iter().map(|&(name, value)| (name, f64::from(value)));
-                with_model("look_ahead", look.file, &files, false).with(subgroup).with(overrides)
+            start: with_model("start_lps", "pdes/window/start.wgsl", begin, false),
+            settle: with_pending(files.settle.0, files.settle.1, begin, false, files.settle.1),
+            look: slice_ahead.unwrap_or_else(|| {
+                look.map(|look| {
+                    let mut files = vec![dry, MAILBOXES, reduce, look.answers];
+                    files.extend(relax.into_iter().flat_map(defaults));
+                    let overrides = look.overrides.iter().map(|&(name, value)| (name, f64::from(value)));
+                    with_model("look_ahead", look.file, &files, false).with(subgroup).with(overrides)
+                })
             }),
             relax: relax.map(|relax| {
                 with_model("relax", relax.file, &[], false).with([("GROUP_SIZE", f64::from(relax_size))])
             }),
             relax_rows: RELAX_ROWS * relax_size,
             counted,
-            window: with_model(
-                window,
-                window_file,
-                &[synchronise, files.window, &[away, reduce]].concat(),
-                true,
-            )
-            .with(subgroup)
-            .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))])
-            .with((buckets > 0).then_some(("PICK_MOST", f64::from(picked))))
-            .with(parts.into_iter().flatten()),
+            window: slice.unwrap_or_else(|| {
+                let files = [synchronise, files.window, &[away, reduce]].concat();
+                with_model(window, window_file, &files, true)
+                    .with(subgroup)
+                    .with([("GROUP_SIZE", f64::from(at_once * queue.lanes()))])
+                    .with((buckets > 0).then_some(("PICK_MOST", f64::from(picked))))
+                    .with(parts.into_iter().flatten())
+            }),
             gather: gather("gather", files.synchronise),
             digest: held("digest", "pdes/results/digest.wgsl"),
             digest_memory: Recipe::new(
@@ -284,7 +328,7 @@ impl Recipes {
             import: with_pending(
                 "import_events",
                 "pdes/memory/import.wgsl",
-                &begin,
+                begin,
                 false,
                 "pdes/memory/import.wgsl",
             )

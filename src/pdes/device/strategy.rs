@@ -1,4 +1,4 @@
-//! A strategy: a queue design with a synchronisation.
+//! A strategy: a queue design with a synchronisation, and whether a team executes them.
 
 use crate::queue::{DefaultFor, QueueDesign};
 
@@ -9,11 +9,24 @@ use crate::pdes::contract::sync::Windows;
 pub(in crate::pdes) struct Strategy {
     pub(in crate::pdes) queue: QueueDesign,
     pub(in crate::pdes) windows: Windows,
+    /// Whether one workgroup executes the run, many windows in a dispatch. Pending events are in a
+    /// pool then, and `queue` is the design without the team.
+    pub(in crate::pdes) is_team: bool,
+}
+
+impl Strategy {
+    /// The whole device, with the default queue.
+    pub(in crate::pdes) fn usual(windows: Windows) -> Self {
+        Self { queue: usual(windows), windows, is_team: false }
+    }
 }
 
 impl std::fmt::Display for Strategy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} with {}", self.queue, self.windows.name)
+        match self.is_team {
+            true => write!(f, "a team with {}", self.windows.name),
+            false => write!(f, "{} with {}", self.queue, self.windows.name),
+        }
     }
 }
 

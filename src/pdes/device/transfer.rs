@@ -144,6 +144,11 @@ impl<P: Payload> ExportedEvents<P> {
         self.counts.iter().map(|&[count, ..]| count).max().unwrap_or(0)
     }
 
+    /// The number of events.
+    pub(in crate::pdes) fn total(&self) -> u64 {
+        self.counts.iter().map(|&[count, ..]| u64::from(count)).sum()
+    }
+
     /// All events, by row and then in order.
     pub(in crate::pdes) async fn read(&self, gpu: &Gpu, first_lp: u32) -> Result<Pending<P>, GpuError> {
         let mut pending = Vec::new();

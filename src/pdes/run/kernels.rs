@@ -10,6 +10,7 @@ use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::check;
 use crate::pdes::device::cut::{Outbox, Sort};
 use crate::pdes::device::declared::Declared;
+use crate::pdes::device::pool::Pool;
 use crate::pdes::device::recipes::{Choice, Recipes, output, totals};
 use crate::pdes::device::strategy::{Strategy, usual};
 
@@ -22,7 +23,7 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
     let recipes = |choice| Recipes::new::<M::Payload>(model.name(), &model.source(), choice);
     let start = recipes(Choice::plain(Declared::default())).start;
     let declared = check::declared(model, &start).expect("a model that links");
-    let usual_choice = |queue, windows| Choice::usual(Strategy { queue, windows }, declared);
+    let usual_choice = |queue, windows| Choice::usual(Strategy { queue, windows, is_team: false }, declared);
     for queue in QueueDesign::PRODUCTION {
         let (calendar, wide) = (queue.is_calendar(), queue == usual(Windows::WIDE));
         let sort = Sort { group_size: 128, team: 128, bins: 256, subgroup: None };
@@ -65,6 +66,13 @@ pub fn kernels<M: Model>(model: &M) -> Vec<Recipe> {
                 }
             }
         }
+    }
+    for (int64, is_far) in [(false, false), (true, false), (false, true)] {
+        let pool = Some(Pool { slots: 256, lists: 64, is_far });
+        let strategy = Strategy { is_team: true, ..Strategy::usual(Windows::WIDE) };
+        let team = recipes(Choice { int64, pool, group_size: 64, ..Choice::usual(strategy, declared) });
+        let Recipes { start, settle, look, window, digest, count_held, export, import, .. } = team;
+        kernels.extend([start, settle, window, digest, count_held, export, import].into_iter().chain(look));
     }
     for queue in QueueDesign::ALL.into_iter().filter(|queue| queue.row().paper) {
         let plain = recipes(usual_choice(queue, Windows::EPOCHS));

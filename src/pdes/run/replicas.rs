@@ -28,12 +28,11 @@ use crate::statistics::{AnalysisError, Design, Experiment, Pairing, Point, check
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::sequential::functions::MakeFunctions;
 use crate::pdes::sequential::{native, reference};
-use crate::pdes::{CpuModel, Model, Replica, Until};
+use crate::pdes::{CpuModel, Mapping, Model, Replica, Until};
 #[cfg(not(target_arch = "wasm32"))]
 pub use any::AnyEngine;
 pub(crate) use cores::{CORES, Reports, WatchRuns, on_cores};
 use maker::{Driver, Fastest};
-pub use mapping::Mapping;
 pub(super) use mapping::{handler_kernels, kernels};
 use memory::Job;
 pub use options::EngineOptions;

@@ -39,7 +39,7 @@ use crate::pdes::device::plans::{self, Plans};
 use crate::pdes::device::recipes::{Choice, Recipes};
 use crate::pdes::device::results::Results;
 use crate::pdes::device::strategy::Strategy;
-use crate::pdes::{Capacity, Checkpoint, Model, Options, Progress, Replica, Stop, Sync, Until};
+use crate::pdes::{Capacity, Checkpoint, Mapping, Model, Options, Progress, Replica, Stop, Sync, Until};
 pub use pending_progress::PendingProgress;
 use room::{cannot_grow, new_snapshot, of_design, tiles_for};
 
@@ -91,6 +91,7 @@ struct Rebuild<M> {
     declared: Declared,
     /// With the initial capacity.
     needs: Needs,
+    group_size: u32,
     tiles: Option<u32>,
     model: PhantomData<M>,
 }
@@ -154,6 +155,9 @@ impl<M: Model> Simulation<M> {
                 return Err(SimulationError::NoCapacity { what });
             }
         }
+        // A team has all LPs of a run.
+        let is_whole = part.is_none() && rows == model.lps();
+        let options = if is_whole { options } else { options.mapping(Mapping::Grid) };
         let mut candidates = auto::candidates(gpu, model, &options)?;
         let group_size =
             options.group_size.unwrap_or_else(|| usual_group_size(gpu, rows, candidates[0].queue));
@@ -215,12 +219,15 @@ impl<M: Model> Simulation<M> {
         (strategy, group_size): (Strategy, u32),
         saved: Option<&Checkpoint>,
     ) -> Result<Self, SimulationError> {
-        let queue = strategy.queue;
         let rows = lps.end - lps.start;
         let mut needs = Needs { part, ..Needs::of(model) };
         let most = saved.and_then(|saved| saved.held(lps.clone()).max());
         if let Some(most) = most.filter(|_| !options.fixed) {
             needs.capacity.queue = needs.capacity.queue.max(most);
+        }
+        let held: u64 = saved.map_or(0, |saved| saved.held(lps.clone()).map(u64::from).sum());
+        if held >= needs.events.into() {
+            needs.events = room::for_events(held);
         }
         let results = check::columns(model)?;
         let (name, source) = (model.name().to_owned(), model.source());
@@ -233,13 +240,13 @@ impl<M: Model> Simulation<M> {
             let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
             let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, roomy.capacity));
-            if Cut::new(gpu, rows, shape, queue, roomy).is_ok() {
+            if Cut::of(gpu, rows, shape, strategy, roomy).is_ok() {
                 needs = roomy;
             }
         }
         loop {
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, needs.capacity));
-            let cut = Cut::new(gpu, rows, shape, queue, needs)?;
+            let cut = Cut::of(gpu, rows, shape, strategy, needs)?;
             let recipes_of = |declared| {
                 Recipes::new::<M::Payload>(&name, &source, Choice::new(gpu, strategy, declared, &cut))
             };
@@ -275,8 +282,15 @@ impl<M: Model> Simulation<M> {
                 continue;
             }
             let identity = Identity::of(model);
-            let rebuild =
-                Rebuild { source: source.clone(), identity, declared, needs, tiles, model: PhantomData };
+            let rebuild = Rebuild {
+                source: source.clone(),
+                identity,
+                declared,
+                needs,
+                group_size,
+                tiles,
+                model: PhantomData,
+            };
             let (gpu, name) = (gpu.clone(), name.clone());
             let (pace, load) = (Pace::new(MAX_WINDOWS), Pace::new(u32::MAX));
             let (unsaved, counted) = (AtomicBool::new(false), false);
@@ -306,10 +320,15 @@ impl<M: Model> Simulation<M> {
             match simulation.progress_async().await {
                 Ok(_) => return Ok(simulation),
                 Err(SimulationError::Fault(fault)) if simulation.has_long_loops(fault) => tiles = Some(1),
+                Err(SimulationError::Fault(fault))
+                    if strategy.is_team && fault.kind == FaultKind::QueueFull =>
+                {
+                    needs.events = room::for_events(fault.needed.into());
+                }
                 Err(SimulationError::Fault(fault)) if !options.fixed => {
                     let fits = |capacity: &Capacity| {
                         let needs = Needs { capacity: *capacity, ..needs };
-                        Cut::new(&simulation.gpu, rows, shape, queue, needs).is_ok()
+                        Cut::of(&simulation.gpu, rows, shape, strategy, needs).is_ok()
                     };
                     let larger = growth::larger(needs.capacity, fault);
                     let last = *larger.last().ok_or(SimulationError::Fault(fault))?;
@@ -382,6 +401,9 @@ impl<M: Model> Simulation<M> {
         mut watch: impl FnMut(&Progress) -> V,
     ) -> Result<Progress, SimulationError> {
         self.course.heads(until);
+        if until.events != Until::EMPTY.events {
+            self.leave_teams().await?;
+        }
         self.set_until(until)?;
         if let Some(snapshot) = &mut self.snapshot {
             if *self.unsaved.get_mut() {
@@ -507,6 +529,10 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// A device error.
     pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
+        #[cfg(not(target_arch = "wasm32"))]
+        if until.events != Until::EMPTY.events && self.strategy.is_team {
+            pollster::block_on(self.leave_teams())?;
+        }
         self.memory.run.until = until.time;
         self.memory.run.event_limit = until.events;
         // The pause of a run that was dropped.
@@ -538,6 +564,8 @@ impl<M: Model> Simulation<M> {
     ///
     /// Windows beyond the end do nothing. [`Simulation::progress`] reports the end only after one
     /// more window, which finds nothing to execute: record one extra.
+    ///
+    /// A team executes at least 4 windows ([`Mapping::Team`]).
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
         self.recorded.store(true, Ordering::Relaxed);
@@ -564,7 +592,13 @@ impl<M: Model> Simulation<M> {
         self.progress_from(&download.finish(&self.gpu, submission).await?)
     }
 
-    /// The queue design in use now.
+    /// [`Mapping::Team`] if one workgroup executes the run now, else [`Mapping::Grid`].
+    pub fn mapping(&self) -> Mapping {
+        if self.strategy.is_team { Mapping::Team } else { Mapping::Grid }
+    }
+
+    /// The queue design in use now. In a team, pending events are in one pool instead, and this is
+    /// the default design outside of it.
     pub fn queue(&self) -> QueueDesign {
         self.strategy.queue
     }

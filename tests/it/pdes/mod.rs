@@ -13,6 +13,7 @@ mod promises;
 mod replicas;
 mod saves;
 mod stopped;
+mod team;
 
 use crate::{common, hostile};
 use common::models::{Mischief, Ring};

@@ -9,12 +9,12 @@ use super::cores::{CORES, WatchRuns};
 use super::prepared::Prepared;
 use super::results::{Results, Runs};
 use super::run::Rounds;
-use super::{CpuEngine, Engine, EngineOptions, Mapping, jobs, results};
+use super::{CpuEngine, Engine, EngineOptions, jobs, results};
 use crate::backend::{Backend, Chooser, FEW_LPS, Kind, Place};
 use crate::gpu::Gpu;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::sequential::functions::MakeFunctions;
-use crate::pdes::{Model, Until};
+use crate::pdes::{Mapping, Model, Until};
 use crate::statistics::{Design, Experiment, Point, Sequential, Stopping};
 use crate::time::Ticks;
 

@@ -8,13 +8,14 @@ use crate::gpu::{Gpu, GpuError, Kernel, KernelBuild, Pace, Recipe, build_togethe
 use crate::time::Ticks;
 
 use super::maker::{Driver, about};
-use super::mapping::{BatchMapping, Mapping, Recipes, plain_group};
+use super::mapping::{BatchMapping, Recipes, plain_group};
 use super::memory::{self, Memory};
 use super::slice_tuner::{SliceTuner, usual};
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::device::cut::group_size_at_most;
+use crate::pdes::device::pool::{EVENTS_OF_LP, Pool};
 use crate::pdes::device::strategy::USUAL;
-use crate::pdes::{Event, Model, Sync, Until};
+use crate::pdes::{Event, Mapping, Model, Sync, Until};
 
 /// Kernels and memory for batches of up to `most` runs.
 pub(super) struct BatchMemory<S, P> {
@@ -67,20 +68,15 @@ impl<M: Model> Driver<'_, M> {
         let least = self.options.group_size.unwrap_or(if jobs > LOCAL_RUNS { LOCAL_GROUP } else { 1 });
         let group_size = lists.max(least);
         let mut teams = group_size / lists;
-        // Rounded up, so that fewer kernels are compiled.
-        let pool = self.prepared.room.events.checked_next_multiple_of(16)?;
+        let pool = Pool::slots(self.prepared.room.events)?;
         let event = u64::try_from(size_of::<Event<M::Payload>>()).ok()?;
-        let fits = |teams: u32, pool: u32| {
-            let bytes =
-                u64::from(teams) * (u64::from(pool) * (event + 4) + LOCAL_OTHERS) + u64::from(group_size) * 8;
-            bytes <= limits.max_compute_workgroup_storage_size.into()
-        };
+        let fits = |teams: u32, pool: u32| Pool::fits(self.gpu, (teams, group_size), pool, event);
         while teams > 1 && !fits(teams, pool) {
             teams /= 2;
         }
         let far = !fits(teams, pool);
         let serves_far = jobs <= FEW_TEAMS && !self.gpu.is_software() && fits(teams, 0);
-        let most = if far { FAR_EVENTS } else { LOCAL_EVENTS };
+        let most = if far { FAR_EVENTS } else { EVENTS_OF_LP };
         let fits = (!far || serves_far) && group_size <= limits.max_compute_invocations_per_workgroup;
         // Fixed capacities are those of queues and mailboxes. Event-limited runs end with an epoch,
         // which teams in workgroup memory do not have.
@@ -225,15 +221,8 @@ const LOCAL_GROUP: u32 = 32;
 /// device busy. (A guess.)
 const LOCAL_RUNS: usize = 2048;
 
-/// The maximum of other workgroup memory of such a team: nine variables of 16 bytes each in
-/// WebGPU's count.
-const LOCAL_OTHERS: u64 = 9 * 16;
-
-/// The maximum number of events per LP for such teams, because they are in a list. (A guess.)
-const LOCAL_EVENTS: u32 = 32;
-
-/// The same if events are in buffers: between 4 per LP, which gain at all rates, and 16, which lose
-/// where windows are full.
+/// The maximum number of events per LP for such teams if events are in buffers: between 4 per LP,
+/// which gain at all rates, and 16, which lose where windows are full.
 const FAR_EVENTS: u32 = 12;
 
 /// The maximum size of a batch in bytes.

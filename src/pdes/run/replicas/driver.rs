@@ -12,14 +12,14 @@ use crate::time::Ticks;
 
 use super::batch_memory::{BatchMemory, TRIAL, slice_kernel};
 use super::maker::{Driver, TrialOutcomes, about};
-use super::mapping::{BatchMapping, Mapping, plain_group};
+use super::mapping::{BatchMapping, plain_group};
 use super::memory::{BatchNeeds, Job, Points, rows_of};
 use super::options::EngineOptions;
 use super::results::{self, RunResult, Runs};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::device::dispatch::Part;
 use crate::pdes::device::memory::Run;
-use crate::pdes::{Fingerprint, Model, Options, Progress, Simulation, Stop, Sync, Until};
+use crate::pdes::{Fingerprint, Mapping, Model, Options, Progress, Simulation, Stop, Sync, Until};
 
 /// Slices that are shorter by this factor do not get any shorter.
 const SHORTEST: u32 = 1024;
@@ -143,6 +143,7 @@ impl<M: Model> Driver<'_, M> {
                 .queue(self.options.queue)
                 .group_size(self.options.group_size)
                 .fixed(self.options.fixed)
+                .mapping(Mapping::Grid)
                 .sync(sync);
             let model = &self.prepared.models[job.point as usize];
             let made = match Simulation::new_async(self.gpu, model, options).await {

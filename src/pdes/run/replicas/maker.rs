@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::gpu::Gpu;
 
-use super::mapping::{BatchMapping, Mapping};
+use super::mapping::BatchMapping;
 use super::options::EngineOptions;
 use super::prepared::Prepared;
 use super::slice_tuner::TrialResult;
+use crate::pdes::contract::mapping::Mapping;
 use crate::pdes::contract::until::Until;
 
 /// The outcomes of trials, by the binary logarithm of the number of runs.

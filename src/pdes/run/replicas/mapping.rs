@@ -8,60 +8,6 @@ use crate::pdes::device::cut::group_size_at_most;
 use crate::pdes::device::recipes::{NO_OUTBOX, product};
 use crate::pdes::{Model, Payload};
 
-/// How the replicas of an experiment are mapped to invocations. Results do not depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Mapping {
-    /// One of the others, chosen by a trial.
-    #[default]
-    Auto,
-    /// One replica after the other, each as a [`Simulation`](crate::pdes::Simulation) of its own:
-    /// its LPs fill the device.
-    Grid,
-    /// A replica to a workgroup, an LP to an invocation if there are enough invocations. Windows
-    /// follow each other in one dispatch.
-    Team,
-    /// A replica to an invocation, which executes one event after the other.
-    Thread,
-}
-
-impl Mapping {
-    /// All mappings.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Grid, Self::Team, Self::Thread];
-
-    /// The name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Grid => "grid",
-            Self::Team => "team",
-            Self::Thread => "thread",
-        }
-    }
-}
-
-impl std::fmt::Display for Mapping {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Mapping {
-    type Err = UnknownMapping;
-
-    fn from_str(name: &str) -> Result<Self, UnknownMapping> {
-        let found = Self::ALL.into_iter().find(|mapping| mapping.name() == name);
-        found.ok_or_else(|| UnknownMapping(name.to_owned()))
-    }
-}
-
-/// A name that no mapping has.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown mapping of replicas '{0}': expected one of {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
-pub struct UnknownMapping(pub String);
-
-crate::text::debug_is_display!(UnknownMapping);
-
 /// The mappings that put many replicas into a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum BatchMapping {

@@ -13,6 +13,7 @@ use crate::pdes::contract::error::{Fault, SimulationError};
 use crate::pdes::device::control::{COUNTS, DIGEST_CUT};
 use crate::pdes::device::dispatch::Part;
 use crate::pdes::device::memory::Run;
+use crate::pdes::device::pool::Pool;
 use crate::pdes::{Event, Model, Payload, Progress, Replica, Stop, Until};
 
 shared! {
@@ -21,6 +22,9 @@ shared! {
     const REPLICA_WORDS: u32;
     const DONE: usize as REPLICA_DONE;
     const STATUS: usize as REPLICA_STATUS;
+}
+shared! {
+    "pdes/replicas/stop.wgsl":
     const STOP_TIME: u32;
     const STOP_EVENTS: u32;
     const STOP_EMPTY: u32;
@@ -56,9 +60,8 @@ pub(super) fn bytes<M: Model>(model: &M, crowd: BatchMapping, room: BatchNeeds) 
             2 * lps * event * u64::from(room.capacity.mailbox),
         ),
         BatchMapping::LocalTeam { group_size, pool, teams, .. } => {
-            // Rounded up to whole events. While a run starts, there is a word for each LP.
-            let links = 4 * u64::from(pool + group_size / teams);
-            (lps, event * u64::from(pool), links.next_multiple_of(event))
+            // While a run starts, there is a word for each LP.
+            (lps, event * u64::from(pool), Pool::link_bytes(pool, group_size / teams, event))
         }
         BatchMapping::Thread { .. } => {
             (0, 16 * u64::from(stride(room.events)), event * u64::from(room.events))

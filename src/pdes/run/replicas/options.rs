@@ -1,9 +1,9 @@
 //! Options of an experiment.
 
+use crate::pdes::contract::mapping::Mapping;
 use crate::pdes::contract::sync::Sync;
 use crate::queue::QueueDesign;
 
-use super::mapping::Mapping;
 #[cfg(doc)]
 use super::{ExperimentRun, RunResult};
 

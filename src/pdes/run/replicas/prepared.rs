@@ -6,7 +6,7 @@ use crate::statistics::{Design, Point};
 
 use super::memory::BatchNeeds;
 use super::results;
-use crate::pdes::contract::capacity::{Capacity, mean_for, room_for};
+use crate::pdes::contract::capacity::Capacity;
 use crate::pdes::contract::error::SimulationError;
 use crate::pdes::contract::limits::check_lps;
 use crate::pdes::contract::model::Model;
@@ -14,6 +14,7 @@ use crate::pdes::contract::output::Columns;
 use crate::pdes::contract::until::Until;
 use crate::pdes::device::check;
 use crate::pdes::device::declared::Declared;
+use crate::pdes::device::pool::events_of;
 use crate::pdes::device::recipes::{Choice, Recipes};
 
 pub(super) type Build<M> =
@@ -76,12 +77,9 @@ impl<M: Model> Prepared<M> {
     }
 }
 
-/// The capacity for the events of a run of any of these models: by the capacity of its queues, or
-/// the model's estimate if that is less.
+/// The capacity for the events of a run of any of these models.
 pub(super) fn events<M: Model>(models: &[M]) -> u32 {
-    let by_queues = |model: &M| room_for(f64::from(model.lps()) * mean_for(model.capacity().queue));
-    let held = |model: &M| by_queues(model).min(model.events_held().unwrap_or(u32::MAX)).max(model.lps());
-    models.iter().map(held).max().unwrap_or(1).saturating_add(4)
+    models.iter().map(events_of).max().unwrap_or(1)
 }
 
 /// Refuses a model with a file that violates the contract of [`Model`]. Returns the bytes of a

@@ -13,7 +13,7 @@ use crate::statistics::{Column, Failure, FailureCause, Observations, Pairing, Va
 use crate::time::Ticks;
 
 use super::cores::{Reports, on_cores};
-use super::mapping::{Mapping, plain_group};
+use super::mapping::plain_group;
 use super::memory::{Job, Memory, rows_of};
 use super::options::EngineOptions;
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
@@ -25,7 +25,7 @@ use crate::pdes::device::recipes;
 use crate::pdes::device::results::{CHUNK, Reduction};
 use crate::pdes::sequential::functions::MakeFunctions;
 use crate::pdes::{
-    CpuSimulation, Fingerprint, Model, Number, Options, Outputs, Progress, Stop, Totals, Until,
+    CpuSimulation, Fingerprint, Mapping, Model, Number, Options, Outputs, Progress, Stop, Totals, Until,
 };
 
 /// The result of each job.

@@ -35,7 +35,8 @@ pub(super) fn begin<M: Model>(
     candidates: &mut [Strategy],
 ) -> Option<Awaited> {
     let calendar = candidates[0];
-    let fits = |other: &Strategy| !other.queue.is_calendar() && other.windows == calendar.windows;
+    let fits =
+        |other: &Strategy| !other.is_team && !other.queue.is_calendar() && other.windows == calendar.windows;
     let place = candidates.iter().position(fits)?;
     if !calendar.queue.is_calendar() {
         return None;
@@ -73,7 +74,7 @@ fn recipes<M: Model>(
 ) -> Result<(Recipes, Cut), SimulationError> {
     let needs = Needs::of(model);
     let tiles = tiles_for(gpu, rows, group_size, options.tiles, strategy, needs.capacity);
-    let cut = Cut::new(gpu, rows, (group_size, tiles), strategy.queue, needs)?;
+    let cut = Cut::of(gpu, rows, (group_size, tiles), strategy, needs)?;
     let (name, source) = (model.name(), model.source());
     let of = |declared| Recipes::new::<M::Payload>(name, &source, Choice::new(gpu, strategy, declared, &cut));
     let declared = check::declared(model, &of(Declared::default()).start)?;
@@ -133,8 +134,11 @@ mod tests {
     fn a_run_that_grew_does_not_change_to_what_was_compiled_for_less() {
         let gpu = Gpu::for_test().taken_for_hardware();
         let windows = Windows::EPOCHS;
-        let [calendar, heap] =
-            [QueueDesign::Calendar, QueueDesign::Heap4].map(|queue| Strategy { queue, windows });
+        let [calendar, heap] = [QueueDesign::Calendar, QueueDesign::Heap4].map(|queue| Strategy {
+            queue,
+            windows,
+            is_team: false,
+        });
         for (has_grown, expected) in [(false, Some(calendar)), (true, None)] {
             let mut thread = CompileAhead::begin(&gpu, "test", |_| ()).unwrap();
             thread.wait();

@@ -22,7 +22,7 @@ use crate::pdes::device::cut::{Outbox, PartIndex, group_size_at_most};
 use crate::pdes::device::growth::Snapshot;
 use crate::pdes::device::memory::{Run, needed};
 use crate::pdes::device::strategy::usual;
-use crate::pdes::{Checkpoint, Event, Model, Options, Progress, Stop, Until};
+use crate::pdes::{Checkpoint, Event, Mapping, Model, Options, Progress, Stop, Until};
 
 /// One part of a run.
 pub(crate) struct PartOf<M: Model> {
@@ -105,7 +105,7 @@ impl<M: Model> PartOf<M> {
             return refused("needs at least one LP for each device: use fewer devices");
         }
         // Parts run no trials: they take the design that a single run would begin with.
-        let options = options.sync(windows.into());
+        let options = options.sync(windows.into()).mapping(Mapping::Grid);
         let lps = range(model.lps(), (own, parts));
         let place = PartIndex { own, parts, room: 0 };
         let begin = |queue| {

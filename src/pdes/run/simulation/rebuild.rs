@@ -7,11 +7,12 @@ use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
 use super::super::auto::Auto;
-use super::room::{cannot_grow, new_snapshot, of_design, tiles_for};
+use super::room::{self, cannot_grow, new_snapshot, of_design, tiles_for};
 use super::{Rebuild, Simulation};
 use crate::pdes::contract::error::{Fault, FaultKind, SimulationError};
 use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::cut::{Cut, Needs};
+use crate::pdes::device::growth::Snapshot;
 use crate::pdes::device::recipes::{Choice, Recipes};
 use crate::pdes::device::strategy::Strategy;
 use crate::pdes::device::{growth, plans, transfer};
@@ -41,7 +42,7 @@ impl<M: Model> Simulation<M> {
         }
         // A strategy in a trial is not a choice.
         let windows = if calendar { Windows::EPOCHS } else { self.auto.settled(self.strategy).windows };
-        let strategy = Strategy { queue, windows };
+        let strategy = Strategy { queue, windows, is_team: false };
         self.rebuild(strategy, self.memory.capacity(), &[]).await?;
         self.auto = Auto::new(&[strategy], self.memory.cut.rows, None, Duration::ZERO);
         self.pace = self.pace.clone().slower(64);
@@ -62,12 +63,16 @@ impl<M: Model> Simulation<M> {
         if self.has_long_loops(fault) {
             larger.push(self.memory.capacity());
         }
-        let Some(snapshot) = self.snapshot.as_ref().filter(|_| !larger.is_empty()) else {
+        let repeats = !larger.is_empty() || self.strategy.is_team;
+        let Some(snapshot) = self.snapshot.as_ref().filter(|_| repeats) else {
             return Err(fault.into());
         };
         snapshot.restore(&self.gpu)?;
         // Windows that an application recorded may have failed before.
         self.progress_async().await?;
+        if self.strategy.is_team {
+            return self.grow_team(fault).await.map(|()| None);
+        }
         let tiles = self.rebuild.tiles;
         if self.has_long_loops(fault) {
             self.rebuild.tiles = Some(1);
@@ -92,18 +97,63 @@ impl<M: Model> Simulation<M> {
         Ok(Some(refused.unwrap_or(fault.into())))
     }
 
+    /// Continues a team from the snapshot, with more room if it lacked some. Any other fault may be
+    /// another than that of the sequential engine, or of loops that a driver ended: then the run
+    /// repeats without a team.
+    async fn grow_team(&mut self, fault: Fault) -> Result<(), SimulationError> {
+        let ends = self.snapshot.as_ref().map_or_else(Vec::new, Snapshot::ends);
+        if fault.kind == FaultKind::QueueFull {
+            self.rebuild.needs.events = room::for_events(fault.needed.into());
+            match self.rebuild(self.strategy, self.memory.capacity(), &ends).await {
+                Ok(()) => {
+                    log::info!(
+                        "{fault}: the run continues with room for {} events",
+                        self.memory.run.queue_capacity
+                    );
+                    return Ok(());
+                }
+                Err(error) if of_design(&error) => log::info!("{error}"),
+                Err(error) => return Err(error),
+            }
+        }
+        log::info!("the run continues without a team, which could not follow: {fault}");
+        self.leave_team(&ends).await
+    }
+
+    /// Continues without a team, and never changes to one again. (Event-limited runs have none.)
+    pub(super) async fn leave_teams(&mut self) -> Result<(), SimulationError> {
+        if self.strategy.is_team {
+            self.progress_async().await?;
+            self.leave_team(&[]).await?;
+        }
+        self.auto.leave_teams();
+        Ok(())
+    }
+
+    async fn leave_team(&mut self, ends: &[Until]) -> Result<(), SimulationError> {
+        let windows = self.sync.windows().unwrap_or(Windows::EPOCHS);
+        let strategy = Strategy::usual(windows);
+        self.further |= !self.strategy.windows.are_epochs();
+        self.rebuild(strategy, self.memory.capacity(), ends).await?;
+        self.auto.leave_teams();
+        self.pace = self.pace.clone().slower(64);
+        Ok(())
+    }
+
     /// Continues with another strategy, if the device has room for it.
     pub(super) async fn change(&mut self, strategy: Strategy, ends: &[Until]) -> Result<(), SimulationError> {
         let (before, begin) = (self.strategy, Instant::now());
         // (The comparison is with the last strategy, not with the memory: after event-horizon
         // windows, the rows that relaxations read for LPs with valid speculative executions are
         // outdated.)
-        let changed =
-            if strategy.queue == before.queue && strategy.windows.found_rows <= before.windows.found_rows {
-                self.change_windows(strategy)
-            } else {
-                self.rebuild(strategy, self.memory.capacity(), ends).await
-            };
+        let changed = if strategy.is_team == before.is_team
+            && strategy.queue == before.queue
+            && strategy.windows.found_rows <= before.windows.found_rows
+        {
+            self.change_windows(strategy)
+        } else {
+            self.rebuild(strategy, self.memory.capacity(), ends).await
+        };
         match changed {
             Ok(()) => {
                 log::info!("{strategy} instead of {before}");
@@ -145,18 +195,20 @@ impl<M: Model> Simulation<M> {
         capacity: Capacity,
         ends: &[Until],
     ) -> Result<(), SimulationError> {
-        let Rebuild { needs, tiles, .. } = &self.rebuild;
+        let Rebuild { needs, group_size, tiles, .. } = &self.rebuild;
         let (gpu, old) = (&self.gpu, &self.memory);
         let exported = transfer::export(gpu, &self.recipes(self.strategy, &old.cut), old).await?;
         // The driver may have ended loops of the export.
         self.progress_async().await?;
         // Sent events are pending, too, at the latest when mailboxes are drained.
         let capacity = Capacity { queue: capacity.queue.max(exported.most()), ..capacity };
-        let needs = Needs { capacity, ..*needs };
-        let Cut { rows, group_size, .. } = old.cut;
-        let queue = strategy.queue;
-        let tiles = tiles_for(gpu, rows, group_size, *tiles, strategy, capacity);
-        let cut = Cut::new(gpu, rows, (group_size, tiles), queue, needs)?;
+        // The model's estimate leaves room for what it expects.
+        let total = exported.total();
+        let events = if total < needs.events.into() { needs.events } else { room::for_events(total) };
+        let needs = Needs { capacity, events, ..*needs };
+        let rows = old.cut.rows;
+        let tiles = tiles_for(gpu, rows, *group_size, *tiles, strategy, capacity);
+        let cut = Cut::of(gpu, rows, (*group_size, tiles), strategy, needs)?;
         let recipes = self.recipes(strategy, &cut);
         plans::compile(gpu, &recipes, (&cut, needs.memory_rows), [&recipes.import]);
         let memory = old.with_room(gpu, cut, strategy)?;
@@ -170,7 +222,7 @@ impl<M: Model> Simulation<M> {
         let snapshots = self.snapshot.take().is_some();
         self.snapshot = match snapshots.then(|| new_snapshot(gpu, &memory)) {
             // A change of the design must not cost the ability to grow.
-            Some(Err(error)) if queue != self.strategy.queue => {
+            Some(Err(error)) if strategy != self.strategy => {
                 self.snapshot = new_snapshot(gpu, old).ok();
                 return Err(error.into());
             }
@@ -225,6 +277,41 @@ mod tests {
     use crate::pdes::{CpuSimulation, Options, Sync};
     use crate::time::Resolution;
 
+    /// As [`Auto`] does, at any window.
+    #[test]
+    fn a_run_changes_to_a_team_and_back() {
+        let gpu = Gpu::for_test();
+        let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
+        let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
+        let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
+        let [team, grid] = [true, false];
+        let strategies = [
+            (Sync::Yawns, team),
+            (Sync::Yawns, grid),
+            (Sync::Horizon, team),
+            (Sync::Yawns, team),
+            (Sync::Horizon, team),
+            (Sync::Horizon, grid),
+            (Sync::Neighbours, grid),
+            (Sync::Horizon, team),
+            (Sync::Neighbours, grid),
+        ];
+        for (i, (sync, is_team)) in (1..).zip(strategies) {
+            let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
+            simulation.set_until(end).unwrap();
+            let mut encoder = gpu.encoder("some windows");
+            simulation.record(&mut encoder, 4);
+            gpu.submit(encoder).unwrap();
+            let strategy = Strategy { is_team, ..Strategy::usual(sync.windows().unwrap()) };
+            pollster::block_on(simulation.change(strategy, &[end])).unwrap();
+            assert_eq!(simulation.strategy, strategy);
+            let (found, expected) = (simulation.run(end).unwrap(), cpu.run(end).unwrap());
+            assert_eq!((found.now, found.events), (expected.now, expected.events), "{strategy}");
+            assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{strategy}");
+            assert_eq!(simulation.strategy, strategy, "a team can follow");
+        }
+    }
+
     /// As `Sync::Auto` does, at any window: LPs may be at different times then.
     #[test]
     fn a_run_goes_on_with_other_windows() {
@@ -251,7 +338,7 @@ mod tests {
             let mut encoder = gpu.encoder("some windows");
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
-            let strategy = Strategy { queue, windows: sync.windows().unwrap() };
+            let strategy = Strategy { queue, windows: sync.windows().unwrap(), is_team: false };
             let was_speculative = simulation.strategy.windows.is_speculative();
             pollster::block_on(simulation.change(strategy, &[end])).unwrap();
             assert_eq!(simulation.strategy, strategy);

@@ -34,7 +34,7 @@ pub(super) fn tiles_for(
     rows: u32,
     group_size: u32,
     chosen: Option<u32>,
-    Strategy { queue, windows }: Strategy,
+    Strategy { queue, windows, .. }: Strategy,
     capacity: Capacity,
 ) -> u32 {
     // A workgroup selects its rows by a bit for each tile.
@@ -48,6 +48,12 @@ pub(super) fn new_snapshot<S: Pod, P: Payload>(
     memory: &Memory<S, P>,
 ) -> Result<Snapshot, GpuError> {
     Snapshot::new(gpu, &memory.buffers())
+}
+
+/// Room in a team's pool for a run that has this many pending events: twice as much, because each
+/// size has kernels of its own.
+pub(super) fn for_events(held: u64) -> u32 {
+    u32::try_from(2 * held + 4).unwrap_or(u32::MAX)
 }
 
 pub(super) fn cannot_grow(error: &GpuError) {
