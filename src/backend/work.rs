@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_slow_device_is_not_used_again() {
         let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
-        let run = phold(1024.0, 4.0, 10.0, 1e7);
+        let run = phold(1024.0, 4.0, 10.0, 1e8);
         assert!(hardware.for_run(&run).is_some());
         for _ in 0..8 {
             hardware.observe_run(&run, false, Duration::from_secs(1), Duration::from_secs(30));

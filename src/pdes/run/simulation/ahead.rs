@@ -89,7 +89,7 @@ mod tests {
     use crate::models::Phold;
     use crate::pdes::contract::sync::Windows;
     use crate::pdes::run::auto::Auto;
-    use crate::pdes::{CpuSimulation, Simulation, Until};
+    use crate::pdes::{CpuSimulation, Mapping, Simulation, Until};
     use crate::queue::QueueDesign;
     use crate::time::Resolution;
 
@@ -158,7 +158,8 @@ mod tests {
         let gpu = Gpu::for_test().taken_for_hardware();
         let first = Simulation::new(&gpu, &model(), Options::default().queue(QueueDesign::Calendar)).unwrap();
         assert_eq!(first.queue(), QueueDesign::Calendar);
-        let simulation = Simulation::new(&gpu, &model(), Options::default()).unwrap();
+        let grid = Options::default().mapping(Mapping::Grid);
+        let simulation = Simulation::new(&gpu, &model(), grid).unwrap();
         assert_eq!(simulation.queue(), QueueDesign::Calendar);
     }
 }
