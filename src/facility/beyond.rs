@@ -1,7 +1,11 @@
 //! What only process models run: settings of a description, and as nodes have them.
 
+use std::fmt;
+
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::route::{is_default, named};
 use super::{Distribution, Route};
 
 /// A group of servers with skills.
@@ -21,18 +25,55 @@ fn unit_speed() -> f64 {
     1.0
 }
 
-/// Customers that a server serves at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Customers that a server serves at once: any, or some of each of several classes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
     /// The least number that a server begins with. Default: `most`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<u32>,
-    /// The most that it takes.
+    /// The most that it takes. Only without `parts`.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub most: u32,
-    /// Whether they continue as one customer, the first of them. Default: each continues.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether they continue as one customer, the first of them. Default: each continues. Those of
+    /// an assembly always do.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub joins: bool,
+    /// An assembly: how many of each class a server takes, the first of each. They continue as one
+    /// customer, the first of the first class here. Only these classes come to the station.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub parts: IndexMap<String, u32>,
+    /// The class of that customer, whose service and routes it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes: Option<String>,
+}
+
+impl Batch {
+    /// Any customers: as many as wait, within these bounds.
+    pub fn new(least: u32, most: u32) -> Self {
+        Self { least: Some(least), most, ..Self::default() }
+    }
+
+    /// An assembly: how many of each class become a customer of another one.
+    pub fn assembly(parts: &[(&str, u32)], becomes: &str) -> Self {
+        let parts = parts.iter().map(|&(class, count)| (class.to_owned(), count)).collect();
+        Self { parts, becomes: Some(becomes.to_owned()), ..Self::default() }
+    }
+}
+
+impl fmt::Display for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { least, most, joins, parts, becomes } = self;
+        if let Some(becomes) = becomes {
+            let parts: Vec<_> = parts.iter().map(|(class, count)| format!("{count} {class}")).collect();
+            return write!(f, "{} become {becomes}", parts.join(", "));
+        }
+        match least.filter(|least| least != most) {
+            Some(least) => write!(f, "batches of {least} to {most}")?,
+            None => write!(f, "batches of {most}")?,
+        }
+        if *joins { f.write_str(" that become one") } else { Ok(()) }
+    }
 }
 
 /// Nodes that hold a bounded number of customers together.
@@ -92,6 +133,18 @@ pub(crate) struct Skilled {
     pub(crate) speed: f64,
 }
 
+/// The batches of a station.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Batches {
+    pub(crate) least: u32,
+    pub(crate) most: u32,
+    pub(crate) joins: bool,
+    /// The classes of an assembly and how many of each; empty if customers of any class are taken.
+    pub(crate) parts: Vec<(usize, u32)>,
+    /// The class of what is assembled.
+    pub(crate) product: usize,
+}
+
 /// The settings of a node that only process models run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Beyond {
@@ -109,7 +162,7 @@ pub(crate) struct Beyond {
     pub(crate) regions: Vec<usize>,
     /// The speed of each server, by the number of customers present, from 1.
     pub(crate) speeds: Vec<f64>,
-    pub(crate) batch: Option<Batch>,
+    pub(crate) batch: Option<Batches>,
     /// How many customers each one becomes behind its service, if it does.
     pub(crate) splits: Option<u32>,
     /// How many tasks of a customer have to be back at a fork, if fewer than all.
@@ -126,16 +179,28 @@ impl Beyond {
         Self { selection, ..Self::default() }
     }
 
-    /// How many customers leave for each that comes, on average.
+    /// The parts of an assembly; none elsewhere.
+    pub(crate) fn parts(&self) -> &[(usize, u32)] {
+        self.batch.as_ref().map_or(&[], |batch| &batch.parts)
+    }
+
+    /// Whether customers are joined or become several.
+    pub(crate) fn changes_number(&self) -> bool {
+        self.splits.is_some() || self.batch.as_ref().is_some_and(|batch| batch.joins)
+    }
+
+    /// How many customers leave for each that comes, on average. Those of assemblies depend on the
+    /// rates of all parts (`traffic.rs`).
     pub(crate) fn flow(&self) -> f64 {
-        let joined = self.batch.filter(|batch| batch.joins).map_or(1, |batch| batch.most);
+        let joins = |batch: &&Batches| batch.joins && batch.parts.is_empty();
+        let joined = self.batch.as_ref().filter(joins).map_or(1, |batch| batch.most);
         f64::from(self.splits.unwrap_or(1)) / f64::from(joined)
     }
 
     /// How much faster the servers are than one that serves alone.
     pub(crate) fn pace(&self) -> f64 {
-        let batch = self.batch.map_or(1.0, |batch| f64::from(batch.most));
-        batch * self.speeds.last().copied().unwrap_or(1.0)
+        let together = |batch: &Batches| if batch.parts.is_empty() { f64::from(batch.most) } else { 1.0 };
+        self.batch.as_ref().map_or(1.0, together) * self.speeds.last().copied().unwrap_or(1.0)
     }
 
     /// The first setting that is not the default.
@@ -151,6 +216,7 @@ impl Beyond {
             ("a route of customers whose patience ends", self.reneged_to),
             ("a region", !self.regions.is_empty()),
             ("a speed that depends on the number of customers", !self.speeds.is_empty()),
+            ("an assembly", !self.parts().is_empty()),
             ("service in batches", self.batch.is_some()),
             ("a customer that becomes several", self.splits.is_some()),
             ("a fork that waits for some of its tasks", self.quorum.is_some()),

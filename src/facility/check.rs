@@ -79,7 +79,7 @@ pub(super) fn check(
         result => result?,
     }
     if !allow_unstable {
-        stable(&nodes, &outside)?;
+        stable(&nodes, &outside, classes)?;
     }
     Ok(nodes)
 }
@@ -186,7 +186,10 @@ fn drawn(nodes: &[Node], network: &Network, scale: TimeScale) -> Result<(), Faci
             law(name, setup.as_ref(), &|| format!("setup of `{class}`"))?;
         }
         for (class, pair) in network.classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes) {
-            law_at(served, name, pair.service.as_ref(), &|| format!("service of `{class}`"))?;
+            // An assembly may take no time. Customers that circle in it at one time fail the run.
+            let at_once = !node.beyond.parts().is_empty();
+            let service = pair.service.filter(|law| !at_once || *law != Distribution::Constant(0.0));
+            law_at(served, name, service.as_ref(), &|| format!("service of `{class}`"))?;
             law(name, pair.patience.as_ref(), &|| format!("patience of `{class}`"))?;
             for route in pair.all_routes() {
                 let to = || format!("time of travel to `{}`", nodes[route.node].name);

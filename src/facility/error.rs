@@ -197,6 +197,20 @@ pub enum FacilityError {
         /// Offered load divided by the number of servers.
         load: f64,
     },
+    /// An assembly to which more of a part come than of others, or than its servers take. With
+    /// random times, equal rates are too many.
+    #[error(
+        "`{class}` customers come to `{node}` {load:.3} times as fast as its other parts or its servers allow, so their line, or the line for room there, grows without end. \
+         Give them a capacity or a patience, or allow unstable networks (`--allow-unstable`, `Network::compile_unstable`)"
+    )]
+    Unmatched {
+        /// The station.
+        node: String,
+        /// The class of the part.
+        class: String,
+        /// Its rate over that of the scarcest other part, or over what the servers can do.
+        load: f64,
+    },
     /// Two nodes, or classes at nodes, whose names have the same hash: they would draw the same
     /// random numbers.
     #[error(
@@ -271,7 +285,7 @@ pub enum FacilityError {
     },
     /// Stations that wait for each other for ever, or one that waits for itself.
     #[error(
-        "replication {replication} is in deadlock at {nodes}: all servers there are held by customers that wait for room there themselves. Give them more \
+        "replication {replication} is in deadlock at {nodes}: all servers there are held by customers that wait for room there themselves, or lack parts that come from there. Give them more \
          room, or let customers be lost there"
     )]
     Deadlock {

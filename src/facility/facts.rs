@@ -24,6 +24,8 @@ pub struct NodeFacts {
     pub name: String,
     /// `source`, `station`, `delay`, `router`, `fork` or `sink`.
     pub kind: &'static str,
+    /// Its batches, how many each customer becomes, or its quorum, in words.
+    pub details: Vec<String>,
     /// For a station: the average number of available servers.
     pub servers: Option<f64>,
     /// The work that customers from sources bring in a unit of time, as a share of the servers.
@@ -69,7 +71,10 @@ impl Facility {
             Kind::Sink => ("sink", None),
         };
         let unknown = node.balks() || node.pairs.iter().any(|pair| pair.comes && !pair.from_outside);
-        let load = servers.map(|servers| work(node) / servers);
+        let load = match node.kind {
+            Kind::Station { servers: Some(servers), .. } => Some(work(node) / node.fastest(servers)),
+            _ => None,
+        };
         let classes = self.network.classes.iter().zip(&node.pairs).filter(|(_, pair)| pair.comes);
         let classes = classes.map(|(class, pair)| {
             let route = |route: &super::nodes::ResolvedRoute| {
@@ -97,9 +102,14 @@ impl Facility {
                 routes: tasks.chain(routes).collect(),
             }
         });
+        let station = self.network.stations.get(&node.name);
+        let batch = station.and_then(|station| station.batch.as_ref()).map(ToString::to_string);
+        let splits = node.beyond.splits.map(|splits| format!("each becomes {splits}"));
+        let quorum = node.beyond.quorum.map(|quorum| format!("quorum of {quorum}"));
         NodeFacts {
             name: node.name.clone(),
             kind,
+            details: batch.into_iter().chain(splits).chain(quorum).collect(),
             servers,
             load: load.filter(|load| load.is_finite() && !unknown),
             classes: classes.collect(),

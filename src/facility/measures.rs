@@ -362,7 +362,10 @@ impl Facility {
         let coming = |node: &Node| node.pairs.iter().filter(|pair| pair.comes).count();
         column.measure == Measure::Throughput
             && node.is_some_and(|node| {
-                matches!(node.kind, Kind::Station { .. }) && (column.class.is_none() || coming(node) == 1)
+                let made = column.class.is_some() && column.class == node.made();
+                matches!(node.kind, Kind::Station { .. })
+                    && !made
+                    && (column.class.is_none() || coming(node) == 1)
             })
     }
 
@@ -396,7 +399,8 @@ impl Facility {
             if self.details() && measures.contains(&Sojourn) {
                 measures.extend(parts(SojournQuantile));
             }
-            if matches!(node.kind, Kind::Station { capacity: Some(_), .. })
+            let bounded = |class: usize| node.pairs[class].comes && node.room(class).is_some();
+            if (0..node.pairs.len()).any(bounded)
                 && (!node.blocks || self.nodes.iter().any(|other| sends(other, number)))
             {
                 measures.push(Loss);
@@ -411,6 +415,9 @@ impl Facility {
             let all = (come.len() > 1).then_some(None);
             for class in all.into_iter().chain(come.into_iter().map(Some)) {
                 columns.extend(measures.iter().map(|&measure| new(Some(number), class, measure)));
+            }
+            if let Some(made) = node.made() {
+                columns.push(new(Some(number), Some(made), Throughput));
             }
             // Measures that do not depend on a class.
             if shared {

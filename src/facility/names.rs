@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::beyond::{Beyond, ShiftEnd, Skilled};
+use super::beyond::{Batches, Beyond, ShiftEnd, Skilled};
 use super::network::{Network, Station, WhenFull};
 use super::nodes::{Kind, Node, Pair, ResolvedRoute};
 use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
@@ -21,6 +21,9 @@ const MOST_TOGETHER: u32 = 4096;
 
 /// The most probabilities of balking.
 const MOST_BALKING: usize = 256;
+
+/// Why there are no other numbers of parts.
+const MOST_PARTS: &str = "choose at least 1 of each class, and at most 4,096 of all";
 
 /// Most initial customers of a class at a node: its LP schedules an event for each at once.
 const MOST_POPULATION: u32 = 4096;
@@ -236,7 +239,11 @@ impl<'n> Names<'n> {
                 let remedy = "remove it: the schedule sets the number of servers".to_owned();
                 return Err(setting(name, "the number of servers", station.servers, remedy));
             }
+            let batch = self.batches(name, station)?;
+            let parts = batch.as_ref().map_or(&[][..], |batch| &batch.parts);
+            let rooms = self.rooms(name, station, parts)?;
             if let Some(capacity) = station.capacity
+                && parts.is_empty()
                 && capacity < servers
             {
                 let remedy =
@@ -259,22 +266,36 @@ impl<'n> Names<'n> {
                     remedy,
                 ));
             }
-            if station.when_full == WhenFull::Block && station.capacity.is_none() {
+            let bounded = match parts.is_empty() {
+                true => station.capacity.is_some(),
+                false => parts.iter().all(|&(class, _)| rooms[class].is_some()),
+            };
+            if station.when_full == WhenFull::Block && !bounded {
                 return Err(setting(name, "`when_full`", "block", "give it a capacity".to_owned()));
             }
             let kind = Kind::Station {
                 servers: Some(servers),
-                capacity: station.capacity,
+                capacity: station.capacity.filter(|_| parts.is_empty()),
                 discipline: station.discipline,
             };
             let pairs =
                 self.pairs(name, &station.to, service, patience, station.population, &station.population_of)?;
             let population: u32 = pairs.iter().map(|pair| pair.population).sum();
-            if let Some(capacity) = station.capacity
-                && population > capacity
-            {
+            let wrong = |capacity: u32, what, population| {
                 let remedy = format!("it has room for {capacity}, and others would be lost at the beginning");
-                return Err(setting(name, "the population of all classes", population, remedy));
+                Err(setting(name, what, population, remedy))
+            };
+            match station.capacity {
+                Some(capacity) if parts.is_empty() && population > capacity => {
+                    return wrong(capacity, "the population of all classes", population);
+                }
+                _ => {}
+            }
+            for (pair, capacity) in pairs.iter().zip(&rooms).filter_map(|(pair, room)| Some((pair, (*room)?)))
+            {
+                if pair.population > capacity {
+                    return wrong(capacity, "the population of a class", pair.population);
+                }
             }
             if population > 0 && !station.balking.is_empty() {
                 let remedy = "some of them would leave at the beginning; place them at another node, or \
@@ -302,6 +323,10 @@ impl<'n> Names<'n> {
                 }
             }
             node.beyond = beyond_of(self, name, station, node.beyond)?;
+            node.beyond.batch = batch;
+            if !node.beyond.parts().is_empty() {
+                assembles(&mut node, &rooms);
+            }
             if let (Kind::Station { servers, .. }, false) = (&mut node.kind, node.beyond.groups.is_empty()) {
                 *servers = Some(node.beyond.groups.iter().map(|group| group.servers).sum());
             }
@@ -339,6 +364,77 @@ impl<'n> Names<'n> {
         Ok(nodes)
     }
 
+    /// The batches of a station.
+    fn batches(&self, name: &str, station: &Station) -> Result<Option<Batches>, FacilityError> {
+        let wrong = |value: String, remedy: &str| Err(setting(name, "the batch", value, remedy.to_owned()));
+        let Some(batch) = &station.batch else { return Ok(None) };
+        if batch.parts.is_empty() {
+            let least = batch.least.unwrap_or(batch.most);
+            if !(1..=batch.most).contains(&least) || !(2..=MOST_TOGETHER).contains(&batch.most) {
+                let remedy = "choose `most` from 2 to 4,096, and `least` from 1 to `most`; or write `parts`";
+                return wrong(format!("{least} to {}", batch.most), remedy);
+            }
+            if batch.becomes.is_some() {
+                return wrong("`becomes` without parts".to_owned(), "write `parts`, or remove it");
+            }
+            if station.capacity.is_some_and(|capacity| capacity < least) {
+                return wrong(format!("of at least {least}"), "give the station room for it");
+            }
+            let (joins, parts, product) = (batch.joins, Vec::new(), 0);
+            return Ok(Some(Batches { least, most: batch.most, joins, parts, product }));
+        }
+        if batch.least.is_some() || batch.most > 0 {
+            let remedy = "remove `least` and `most`: `parts` say how many of each class it takes";
+            return wrong("`parts` with `least` or `most`".to_owned(), remedy);
+        }
+        let Some(becomes) = &batch.becomes else {
+            return wrong("`parts` without `becomes`".to_owned(), "name the class of what is assembled");
+        };
+        let of = |(class, count): (&String, &u32)| match count {
+            1..=MOST_TOGETHER => Ok((self.class(name, class)?, *count)),
+            _ => Err(setting(
+                name,
+                "the parts of a batch",
+                format!("{count} `{class}`"),
+                MOST_PARTS.to_owned(),
+            )),
+        };
+        let parts = batch.parts.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let product = self.class(name, becomes)?;
+        let all: u32 = parts.iter().map(|part| part.1).sum();
+        if all > MOST_TOGETHER {
+            return Err(setting(name, "the parts of a batch", all, MOST_PARTS.to_owned()));
+        }
+        if let Some(class) = station.service_of.keys().find(|class| *class != becomes) {
+            let remedy = format!("an assembly takes the time of what it makes: write `service_of.{becomes}`");
+            return Err(setting(name, "the service of a part", format!("`{class}`"), remedy));
+        }
+        Ok(Some(Batches { least: all, most: all, joins: true, parts, product }))
+    }
+
+    /// The room of each class at an assembly.
+    fn rooms(
+        &self,
+        name: &str,
+        station: &Station,
+        parts: &[(usize, u32)],
+    ) -> Result<Vec<Option<u32>>, FacilityError> {
+        if let (Some(class), true) = (station.capacity_of.keys().next(), parts.is_empty()) {
+            let remedy = "write `capacity`: only at a station with `parts`, classes have room of their own";
+            return Err(setting(name, "`capacity_of`", format!("`{class}`"), remedy.to_owned()));
+        }
+        let rooms =
+            self.by_class(name, station.capacity.filter(|_| !parts.is_empty()), &station.capacity_of)?;
+        for &(class, count) in parts {
+            if let Some(room) = rooms[class].filter(|room| *room < count) {
+                let remedy = format!("a batch takes {count}, so give them room for {count} or more");
+                let value = format!("{room} for `{}`", self.classes[class]);
+                return Err(setting(name, "the capacity", value, remedy));
+            }
+        }
+        Ok(rooms)
+    }
+
     fn pairs(
         &self,
         name: &str,
@@ -365,6 +461,17 @@ impl<'n> Names<'n> {
             ..Pair::default()
         };
         Ok(parts.map(pair).collect())
+    }
+}
+
+/// Gives the parts of an assembly the time and the routes of what it makes. Other classes have
+/// them, too, so that what is refused is that they come.
+fn assembles(node: &mut Node, rooms: &[Option<u32>]) {
+    let product = node.beyond.batch.as_ref().map_or(0, |batch| batch.product);
+    let made = node.pairs[product].clone();
+    for (pair, &room) in node.pairs.iter_mut().zip(rooms) {
+        (pair.service, pair.room) = (made.service, room);
+        pair.routes.clone_from(&made.routes);
     }
 }
 
@@ -443,16 +550,6 @@ fn beyond_of(
             "choose at most 64; the last applies to all greater numbers",
         ));
     }
-    if let Some(batch) = station.batch {
-        let least = batch.least.unwrap_or(batch.most);
-        if !(1..=batch.most).contains(&least) || !(2..=MOST_TOGETHER).contains(&batch.most) {
-            let remedy = "choose `most` from 2 to 4,096, and `least` from 1 to `most`";
-            return Err(wrong("the batch", format!("{least} to {}", batch.most), remedy));
-        }
-        if station.capacity.is_some_and(|capacity| capacity < least) {
-            return Err(wrong("the batch", format!("of at least {least}"), "give the station room for it"));
-        }
-    }
     if let Some(splits) = station.splits.filter(|splits| !(2..=MOST_TOGETHER).contains(splits)) {
         return Err(wrong("`splits`", splits.to_string(), "choose 2 to 4,096, or remove it"));
     }
@@ -465,7 +562,6 @@ fn beyond_of(
         aging: station.aging,
         reneged_to: station.reneged_to.is_some(),
         speeds: station.speeds.clone(),
-        batch: station.batch,
         splits: station.splits,
         ..route
     })
@@ -495,7 +591,7 @@ fn regions(network: &Network, nodes: &mut [Node]) -> Result<(), FacilityError> {
             let place = nodes.iter().position(|node| node.name == *inside);
             match place.map(|place| &mut nodes[place]) {
                 Some(node) if matches!(node.kind, Kind::Station { .. }) => {
-                    let least = node.beyond.batch.map_or(1, |batch| batch.least.unwrap_or(batch.most));
+                    let least = node.beyond.batch.as_ref().map_or(1, |batch| batch.least);
                     if region.capacity < least {
                         let remedy =
                             format!("`{inside}` begins with {least} customers: choose {least} or more");

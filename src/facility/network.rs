@@ -1,13 +1,10 @@
 //! A network as data, as a builder or a file describes it.
 
-use std::fmt;
-
 use indexmap::IndexMap;
-use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::beyond::{Batch, Group, Interrupted, Region, ShiftEnd};
-use super::route::{filled, links};
+use super::route::{filled, is_default, links, named};
 use super::source::{Source, one};
 use super::{Distribution, FacilityError, Link, Route};
 use crate::text::unmarked;
@@ -153,10 +150,6 @@ pub enum WhenFull {
     Block,
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 /// Servers with a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -175,6 +168,10 @@ pub struct Station {
     /// more. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u32>,
+    /// At a station with [parts](Batch::parts), where `capacity` is of each class: those of other
+    /// classes.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "IndexMap::is_empty")]
+    pub capacity_of: IndexMap<String, u32>,
     /// What happens to customers beyond the capacity. Default: they are lost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_full: WhenFull,
@@ -232,7 +229,8 @@ pub struct Station {
     /// all greater numbers. Default: 1.
     #[serde(default, deserialize_with = "filled", skip_serializing_if = "Vec::is_empty")]
     pub speeds: Vec<f64>,
-    /// How many customers a server serves at once, in the time of the first of them. Default: one.
+    /// How many customers a server serves at once, in the time of the first of them, or of what is
+    /// assembled of them. Default: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<Batch>,
     /// How many customers each one becomes behind its service. Default: it stays one.
@@ -330,33 +328,6 @@ pub enum Discipline {
     /// the next whole tick. Their clock counts up to 2^47 ticks; a longer [`Study`](super::Study)
     /// is refused.
     Sharing,
-}
-
-/// Reads a table by name, and refuses a name that occurs twice.
-fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
-    deserializer: D,
-) -> Result<IndexMap<String, T>, D::Error> {
-    struct Table<T>(std::marker::PhantomData<T>);
-    impl<'de, T: DeserializeOwned> Visitor<'de> for Table<T> {
-        type Value = IndexMap<String, T>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a table by name")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut table = IndexMap::new();
-            while let Some(name) = map.next_key::<String>()? {
-                if table.contains_key(&name) {
-                    return Err(de::Error::custom(format!(
-                        "the name `{name}` occurs twice; rename one of them"
-                    )));
-                }
-                let value = map.next_value()?;
-                table.insert(name, value);
-            }
-            Ok(table)
-        }
-    }
-    deserializer.deserialize_map(Table(std::marker::PhantomData))
 }
 
 impl Network {
@@ -487,6 +458,7 @@ impl Station {
             service: Some(service),
             service_of: IndexMap::new(),
             capacity: None,
+            capacity_of: IndexMap::new(),
             when_full: WhenFull::Lose,
             balking: Vec::new(),
             schedule: Vec::new(),

@@ -84,8 +84,22 @@ impl Node {
 
     /// Whether every arriving customer of a class continues from here, and none is lost.
     pub(crate) fn keeps(&self, class: usize) -> bool {
-        let loses = matches!(self.kind, Kind::Station { capacity: Some(_), .. }) && !self.blocks;
+        let loses = self.room(class).is_some() && !self.blocks;
         !loses && self.pairs[class].patience.is_none() && !self.balks()
+    }
+
+    /// The most customers of a class; or with it, where classes share their room.
+    pub(crate) fn room(&self, class: usize) -> Option<u32> {
+        match self.kind {
+            Kind::Station { capacity, .. } if self.beyond.parts().is_empty() => capacity,
+            _ => self.pairs[class].room,
+        }
+    }
+
+    /// The class that is assembled here, if it is not a part itself.
+    pub(crate) fn made(&self) -> Option<usize> {
+        let batch = self.beyond.batch.as_ref().filter(|batch| !batch.parts.is_empty())?;
+        Some(batch.product).filter(|&product| !self.pairs[product].comes)
     }
 
     pub(crate) fn balks(&self) -> bool {
@@ -106,34 +120,50 @@ impl Node {
 
     /// The average number of available servers.
     pub(crate) fn there(&self, servers: u32) -> f64 {
-        let scheduled = match self.calendar.is_empty() {
-            true if !self.beyond.groups.is_empty() => {
-                self.beyond.groups.iter().map(|group| f64::from(group.servers) * group.speed).sum()
-            }
-            true => f64::from(servers),
-            false => self.average(),
-        };
-        let works = self.breakdown.as_ref().map_or(1.0, |(up, down)| up.mean() / (up.mean() + down.mean()));
-        scheduled * works * self.beyond.pace()
+        let scheduled = if self.calendar.is_empty() { f64::from(servers) } else { self.average() };
+        scheduled * self.breakdown.as_ref().map_or(1.0, |(up, down)| up.mean() / (up.mean() + down.mean()))
+    }
+
+    /// The work that they do in a unit of time at most.
+    pub(crate) fn fastest(&self, servers: u32) -> f64 {
+        let groups = self.beyond.groups.iter();
+        let (all, fast) = groups.fold((0.0, 0.0), |(all, fast), group| {
+            (all + f64::from(group.servers), fast + f64::from(group.servers) * group.speed)
+        });
+        let pace = if all > 0.0 { fast / all } else { 1.0 };
+        self.there(servers) * pace * self.beyond.pace()
     }
 
     /// Whether any of its routes leads to a node that blocks, directly or through routers.
     pub(crate) fn holds(&self, nodes: &[Node]) -> bool {
-        let mut seen = vec![false; nodes.len()];
+        !self.held_targets(nodes).is_empty()
+    }
+
+    /// The nodes that block to which its routes lead, directly or through routers.
+    pub(crate) fn held_targets(&self, nodes: &[Node]) -> Vec<usize> {
+        let (mut seen, mut found) = (vec![false; nodes.len()], Vec::new());
         let mut work = vec![self];
         while let Some(node) = work.pop() {
             let routes = node.pairs.iter().filter(|pair| pair.comes).flat_map(|pair| &pair.routes);
             for route in routes.filter(|route| route.travel.is_none()) {
                 let to = &nodes[route.node];
-                if to.blocks {
-                    return true;
-                }
-                if to.kind == Kind::Router && !std::mem::replace(&mut seen[route.node], true) {
-                    work.push(to);
+                if (to.blocks || to.kind == Kind::Router) && !std::mem::replace(&mut seen[route.node], true) {
+                    if to.blocks {
+                        found.push(route.node);
+                    } else {
+                        work.push(to);
+                    }
                 }
             }
         }
-        false
+        found
+    }
+}
+
+/// Takes nodes out of a set, until all the others stay in it.
+pub(crate) fn shrink(set: &mut [bool], stays: impl Fn(&[bool], usize) -> bool) {
+    while let Some(node) = (0..set.len()).find(|&node| set[node] && !stays(set, node)) {
+        set[node] = false;
     }
 }
 
@@ -143,6 +173,8 @@ pub(crate) struct Pair {
     pub(crate) service: Option<Distribution>,
     pub(crate) patience: Option<Distribution>,
     pub(crate) population: u32,
+    /// The most customers of the class at an assembly.
+    pub(crate) room: Option<u32>,
     pub(crate) routes: Vec<ResolvedRoute>,
     /// The routes of tasks of a fork, one each.
     pub(crate) tasks: Vec<ResolvedRoute>,

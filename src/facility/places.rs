@@ -160,7 +160,7 @@ impl ClassesAtNodes {
                 lost("may lose patience at", "remove the patience of their class there")
             }
             _ if node.balks() => lost("may balk at", "remove `balking` there"),
-            _ if node.beyond.flow() != 1.0 || node.beyond.splits.is_some() => {
+            _ if node.beyond.changes_number() => {
                 lost("are joined or split at", "do so before the fork or behind it")
             }
             _ => Ok(()),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use indexmap::IndexMap;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -239,4 +240,35 @@ impl<'de> Deserialize<'de> for Route {
         }
         deserializer.deserialize_any(Any)
     }
+}
+
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Reads a table by name, and refuses a name that occurs twice.
+pub(super) fn named<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<IndexMap<String, T>, D::Error> {
+    struct Table<T>(std::marker::PhantomData<T>);
+    impl<'de, T: DeserializeOwned> Visitor<'de> for Table<T> {
+        type Value = IndexMap<String, T>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table by name")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut table = IndexMap::new();
+            while let Some(name) = map.next_key::<String>()? {
+                if table.contains_key(&name) {
+                    return Err(de::Error::custom(format!(
+                        "the name `{name}` occurs twice; rename one of them"
+                    )));
+                }
+                let value = map.next_value()?;
+                table.insert(name, value);
+            }
+            Ok(table)
+        }
+    }
+    deserializer.deserialize_map(Table(std::marker::PhantomData))
 }

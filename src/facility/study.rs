@@ -20,7 +20,7 @@ use crate::time::{Ticks, TimeError};
 use super::check::{UNTIL, observed};
 use super::makers::Makers;
 use super::measures::Measured;
-use super::nodes::Kind;
+use super::nodes::{Kind, shrink};
 use super::quantiles::Histograms;
 use super::report::WHOLE;
 use super::runner::{Replication, Replications};
@@ -539,13 +539,6 @@ fn fingerprint(facility: &Facility, replication: u32, ran: &Replication) -> u64 
         .flat_map(|row| words(row, classes))
         .chain(ran.memory().as_flattened().iter().copied());
     mix(KIND, iter::once(replication).chain(words))
-}
-
-/// Removes nodes that do not stay, until all stay: at most one pass for each.
-fn shrink(stuck: &mut [bool], stays: impl Fn(&[bool], usize) -> bool) {
-    while let Some(node) = (0..stuck.len()).find(|&node| stuck[node] && !stays(stuck, node)) {
-        stuck[node] = false;
-    }
 }
 
 /// The clock of shared servers has 47 bits of ticks, and 16 bits of fractions.

@@ -8,6 +8,9 @@ use super::{Discipline, Distribution, FacilityError};
 /// elimination takes their third power.
 const MOST_PAIRS: usize = 1500;
 
+/// Most solutions of traffic equations with assemblies: as many as follow each other.
+const MOST_ROUNDS: usize = 64;
+
 /// Finds which classes reach which nodes, and checks that each arrival has a service and a route.
 /// Returns the places of customers from outside.
 pub(super) fn arrive(nodes: &mut [Node], classes: &[String]) -> Result<ClassesAtNodes, FacilityError> {
@@ -88,6 +91,9 @@ pub(super) fn traffic(nodes: &mut [Node], outside: &ClassesAtNodes) -> Result<()
 /// source, plus the rate of each place before it times the probability of the route (1 for tasks).
 /// Only routes for which `counts` holds are used. Returns rates by node and class; at forks, of
 /// forked customers.
+///
+/// What leaves an assembly is not linear in what comes: the scarcest part bounds it. The shares of
+/// the parts follow from the last solution, until it stays the same.
 fn rates(
     nodes: &[Node],
     outside: &ClassesAtNodes,
@@ -97,6 +103,56 @@ fn rates(
     if size > MOST_PAIRS {
         return Err(FacilityError::Unchecked { pairs: size, most: MOST_PAIRS });
     }
+    let flow = |node: &Node, class: usize| node.beyond.flow() * part_flow(node, class, None);
+    let mut flows: Vec<Vec<f64>> =
+        nodes.iter().map(|node| (0..node.pairs.len()).map(|class| flow(node, class)).collect()).collect();
+    let mut rates = linear_rates(nodes, outside, &counts, &flows);
+    for _ in 0..if nodes.iter().any(|node| !node.beyond.parts().is_empty()) { MOST_ROUNDS } else { 0 } {
+        for ((node, flows), rates) in nodes.iter().zip(&mut flows).zip(&rates) {
+            for (class, flow) in flows.iter_mut().enumerate().filter(|_| !node.beyond.parts().is_empty()) {
+                *flow = node.beyond.flow() * part_flow(node, class, Some(rates));
+            }
+        }
+        let next = linear_rates(nodes, outside, &counts, &flows);
+        let pairs = rates.iter().flatten().zip(next.iter().flatten());
+        let same = pairs.into_iter().all(|(last, next)| (last - next).abs() <= 1e-12 * last.abs());
+        rates = next;
+        if same {
+            break;
+        }
+    }
+    Ok(rates)
+}
+
+/// The share of the customers of a class that leaves an assembly as what is made there: each part
+/// has an equal share in it. Without rates, as if those of all parts were in proportion.
+fn part_flow(node: &Node, class: usize, rates: Option<&Vec<f64>>) -> f64 {
+    let parts = node.beyond.parts();
+    let Some(&(_, count)) = parts.iter().find(|part| part.0 == class) else { return 1.0 };
+    let known = parts.iter().filter(|part| node.pairs[part.0].from_outside).count().max(1);
+    #[expect(clippy::cast_precision_loss, reason = "a number of parts")]
+    let known = known as f64;
+    match rates {
+        None => 1.0 / f64::from(count) / known,
+        Some(rates) if rates[class] > 0.0 => assembled(node, |part| rates[part]) / rates[class] / known,
+        Some(_) => 0.0,
+    }
+}
+
+/// How many are assembled in a unit of time at most, from the rates of parts from outside.
+fn assembled(node: &Node, rate: impl Fn(usize) -> f64) -> f64 {
+    let known = node.beyond.parts().iter().filter(|part| node.pairs[part.0].from_outside);
+    known.map(|&(class, count)| rate(class) / f64::from(count)).fold(f64::INFINITY, f64::min)
+}
+
+/// The same for given shares of the customers that leave each node, by class.
+fn linear_rates(
+    nodes: &[Node],
+    outside: &ClassesAtNodes,
+    counts: &impl Fn(&Node, usize, &ResolvedRoute) -> bool,
+    flows: &[Vec<f64>],
+) -> Vec<Vec<f64>> {
+    let size = outside.all.len();
     // Rows of (1 - the transposed routing matrix), and in the last column the rates of sources.
     let mut rows = vec![vec![0.0; size + 1]; size];
     for (number, place) in outside.all.iter().enumerate() {
@@ -109,7 +165,7 @@ fn rates(
         for step in place.steps.iter().filter(|step| !step.reneges && counts(node, place.class, &step.route))
         {
             if let Some(to) = step.to {
-                rows[to][number] -= step.route.probability * node.beyond.flow();
+                rows[to][number] -= step.route.probability * flows[place.node][place.class];
             }
         }
     }
@@ -117,7 +173,7 @@ fn rates(
     for (place, rate) in outside.all.iter().zip(eliminate(rows)) {
         rates[place.node][place.class] += rate;
     }
-    Ok(rates)
+    rates
 }
 
 /// Gaussian elimination with column pivots: the solution of rows of coefficients with the
@@ -149,6 +205,11 @@ pub(super) fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
 
 /// The work that arrives at a station from outside, in servers.
 pub(super) fn work(node: &Node) -> f64 {
+    if let Some(&(first, _)) = node.beyond.parts().first() {
+        let service = node.pairs[first].service.map_or(0.0, |service| service.mean());
+        let all = assembled(node, |part| node.pairs[part].rate);
+        return if all.is_finite() { all * service } else { 0.0 };
+    }
     let of = |pair: &Pair| pair.rate * pair.service.map_or(0.0, |service| service.mean());
     node.pairs.iter().filter(|pair| pair.from_outside).map(of).sum()
 }
@@ -161,7 +222,11 @@ pub(super) fn mixes(nodes: &[Node]) -> bool {
 /// Checks that no line grows without end: a station without a capacity has to serve all arrivals,
 /// assuming none is lost on the way. Behind nodes that mix classes, and at stations that block,
 /// only flows that certainly arrive count; if they are too large, a line before them grows.
-pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), FacilityError> {
+pub(super) fn stable(
+    nodes: &[Node],
+    outside: &ClassesAtNodes,
+    classes: &[String],
+) -> Result<(), FacilityError> {
     // At a load of exactly 1 a line grows only through randomness, so it is bounded if nothing
     // varies.
     let most = if nodes.iter().all(is_fixed) { 1.0 + 1e-12 } else { 1.0 };
@@ -187,6 +252,19 @@ pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), Fac
     };
     for (number, node) in nodes.iter().enumerate() {
         let Kind::Station { servers: Some(servers), capacity, .. } = node.kind else { continue };
+        if !node.beyond.parts().is_empty() {
+            let of = |class: usize| match node.blocks || behind[number] {
+                true => sure[number][class],
+                false => node.pairs[class].rate,
+            };
+            match waiting_part(node, servers, of).filter(|(_, load)| *load >= most) {
+                None => continue,
+                Some((class, load)) => {
+                    let (node, class) = (node.name.clone(), classes[class].clone());
+                    return Err(FacilityError::Unmatched { node, class, load });
+                }
+            }
+        }
         // Customers whose patience ends bound the line.
         if node.pairs.iter().filter(|pair| pair.from_outside).all(|pair| pair.patience.is_some()) {
             continue;
@@ -200,7 +278,7 @@ pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), Fac
             None if !behind[number] => work(node),
             _ => sure_work(node, &sure[number]),
         };
-        unstable(node.name.clone(), work / node.there(servers))?;
+        unstable(node.name.clone(), work / node.fastest(servers))?;
     }
     for number in
         (0..nodes.len()).filter(|&number| nodes[number].choice == Choice::Shortest && nodes[number].mixes())
@@ -210,6 +288,22 @@ pub(super) fn stable(nodes: &[Node], outside: &ClassesAtNodes) -> Result<(), Fac
         }
     }
     Ok(())
+}
+
+/// The part of an assembly whose customers wait for ever, if too many come for the other parts or
+/// for the servers: with how many times as many. `sure` is the rate of those that certainly come.
+fn waiting_part(node: &Node, servers: u32, sure: impl Fn(usize) -> f64) -> Option<(usize, f64)> {
+    let parts = node.beyond.parts();
+    let load = |&(class, count): &(usize, u32)| {
+        let others = parts.iter().filter(|part| part.0 != class && node.pairs[part.0].from_outside);
+        let others = others.map(|&(other, count)| node.pairs[other].rate / f64::from(count));
+        let service = node.pairs[class].service.map_or(0.0, |service| service.mean());
+        let most = others.fold(node.fastest(servers) / service, f64::min);
+        (class, sure(class) / f64::from(count) / most)
+    };
+    let stays = |part: &&(usize, u32)| node.pairs[part.0].from_outside && node.keeps(part.0);
+    let loads = parts.iter().filter(stays).map(load);
+    loads.filter(|(_, load)| !load.is_nan()).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Whether a node is deterministic: constant times, and no probabilities, breakdowns or schedules.
@@ -278,7 +372,8 @@ fn together_loaded(nodes: &[Node], number: usize, sure: &[Vec<f64>]) -> Option<(
     for line in lines {
         let line_node = &nodes[line];
         let Kind::Station { servers: Some(servers), .. } = line_node.kind else { return None };
-        if coming.iter().any(|&(class, _)| !line_node.keeps(class)) {
+        let assembles = !line_node.beyond.parts().is_empty();
+        if assembles || coming.iter().any(|&(class, _)| !line_node.keeps(class)) {
             return None;
         }
         let takes = |class: usize| line_node.pairs[class].service.map_or(0.0, |service| service.mean());
@@ -286,7 +381,7 @@ fn together_loaded(nodes: &[Node], number: usize, sure: &[Vec<f64>]) -> Option<(
         for (least, &(class, _)) in least.iter_mut().zip(&coming) {
             *least = least.min(takes(class) / mean);
         }
-        there += line_node.there(servers) / mean;
+        there += line_node.fastest(servers) / mean;
         work += sure_work(line_node, &sure[line]) / mean;
         names.push(&*line_node.name);
     }

@@ -2,6 +2,7 @@
 //! together, or that process models lack.
 
 use super::beyond::{Beyond, Interrupted, Selection, ShiftEnd};
+use super::names::setting;
 use super::nodes::{Choice, Kind, Node, unsupported};
 use super::{Discipline, FacilityError};
 
@@ -11,6 +12,7 @@ pub(super) fn together(nodes: &[Node], classes: &[String]) -> Result<(), Facilit
         if let Some((what, reason)) = refused(node, nodes) {
             return Err(unsupported(&node.name, what, reason));
         }
+        lacks_parts(node, classes)?;
         if let Some(class) = unskilled(node) {
             return Err(FacilityError::NoTime {
                 node: node.name.clone(),
@@ -43,7 +45,26 @@ fn not_compared(selection: Selection, to: &Node) -> Option<(&'static str, &'stat
         return Some(("the work of a delay", "no customer waits there, so all are equal; choose `shortest`"));
     }
     let what = "the work of a station that serves in batches";
-    to.beyond.batch.map(|_| (what, "the time of a batch is that of its first customer, who is not known yet"))
+    to.beyond
+        .batch
+        .as_ref()
+        .map(|_| (what, "the time of a batch is that of its first customer, who is not known yet"))
+}
+
+/// Checks that the parts of an assembly come to it, and no other class.
+fn lacks_parts(node: &Node, classes: &[String]) -> Result<(), FacilityError> {
+    let parts = node.beyond.parts();
+    for (class, pair) in node.pairs.iter().enumerate().filter(|_| !parts.is_empty()) {
+        let (what, remedy) = match (parts.iter().any(|part| part.0 == class), pair.comes) {
+            (true, false) => ("a part of the batch", "no customer of this class comes here; lead them here"),
+            (false, true) => {
+                ("a class beside the parts of the batch", "lead them elsewhere, or add them to `parts`")
+            }
+            _ => continue,
+        };
+        return Err(setting(&node.name, what, format!("`{}`", classes[class]), remedy.to_owned()));
+    }
+    Ok(())
 }
 
 /// A class without a group that serves it.
@@ -119,19 +140,25 @@ fn refused(node: &Node, nodes: &[Node]) -> Option<(&'static str, &'static str)> 
     if sets_up && servers != Some(1) {
         return Some(("a setup of several servers", "which of them serves next is not said; use one server"));
     }
-    if batch.is_some() {
+    if let Some(batch) = batch {
         if !matches!(discipline, Fifo | Priority) || node.beyond.aging.is_some() || !groups.is_empty() {
             return Some((
                 "service in batches in another order than `fifo` and `priority`, or by groups",
                 "the first of the line takes others along, in the order of arrival or of classes",
             ));
         }
-        if node.holds(nodes) && !batch.is_some_and(|batch| batch.joins) {
+        if node.holds(nodes) && !batch.joins {
             return Some((
                 "a route of a batch to a station that blocks",
                 "its customers would find room one after the other, and share one server; choose `joins = true`",
             ));
         }
+    }
+    if node.beyond.parts().len() > 1 && !node.beyond.regions.is_empty() {
+        return Some((
+            "an assembly in a region",
+            "one part could take all its places, and the others would wait outside for ever; bound the parts by `capacity`",
+        ));
     }
     let changes = batch.is_some() || !speeds.is_empty();
     if changes && (begins_again || *shift == ShiftEnd::Preempt || discipline == Preemptive) {

@@ -6,6 +6,7 @@ use crate::gpu::GpuError;
 use crate::statistics::Design;
 use crate::time::{Resolution, Ticks};
 
+use super::blocking::{Blocking, BlockingStation};
 use super::error::ProcessError;
 use super::ir::{Place, ProcessModel};
 use super::lower::lower;
@@ -25,6 +26,8 @@ pub struct CompiledProcess {
     points: Vec<Vec<f64>>,
     /// Its machine code, once a study has run on cores.
     native: Arc<Mutex<Option<Arc<NativeProgram>>>>,
+    /// The stations of a network that may wait for each other.
+    blocking: Arc<Blocking>,
 }
 
 impl ProcessModel {
@@ -87,11 +90,24 @@ impl ProcessModel {
             program.costs_at(point)?;
         }
         let (printed, native) = (Arc::new(Printed::new(program)), Arc::default());
-        Ok(CompiledProcess { model: self.clone(), printed, design, points, native })
+        let blocking = Arc::default();
+        Ok(CompiledProcess { model: self.clone(), printed, design, points, native, blocking })
     }
 }
 
 impl CompiledProcess {
+    /// The same for a network in which these stations may wait for each other.
+    #[must_use]
+    pub(super) fn with_stations(self, stations: Vec<BlockingStation>) -> Self {
+        let blocking = Arc::new(Blocking::new(stations, self.program()));
+        Self { blocking, ..self }
+    }
+
+    /// The stations that may wait for each other.
+    pub(super) fn blocking(&self) -> &Blocking {
+        &self.blocking
+    }
+
     /// The model.
     pub fn model(&self) -> &ProcessModel {
         &self.model

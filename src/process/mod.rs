@@ -6,6 +6,7 @@
 //! [`ProcessRun`] as a model of `pdes`. [`CompiledProcess::study`] runs replications. The
 //! [guide](crate::guide::processes) has the language and the order of events.
 
+mod blocking;
 pub mod build;
 mod compiled;
 mod error;

@@ -1,6 +1,8 @@
 //! Studies of process models: against theory and by hand, points, room that grows, and errors that
 //! say who and where.
 
+mod assembly;
+mod blocking;
 mod case_studies;
 mod forms;
 mod networks;

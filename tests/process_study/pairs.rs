@@ -134,11 +134,7 @@ const FEATURES: [Feature; 27] = [
     },
     Feature { name: "setup", kind: "", adds: |all| desk(all).setup = Some(exponential(0.1)) },
     Feature { name: "`speeds`", kind: "", adds: |all| desk(all).speeds = vec![1.0, 1.5, 2.0] },
-    Feature {
-        name: "`batch`",
-        kind: "",
-        adds: |all| desk(all).batch = Some(Batch { least: Some(1), most: 4, joins: false }),
-    },
+    Feature { name: "`batch`", kind: "", adds: |all| desk(all).batch = Some(Batch::new(1, 4)) },
     Feature { name: "`splits`", kind: "", adds: |all| desk(all).splits = Some(2) },
     Feature {
         name: "region",

@@ -162,7 +162,7 @@ fn switches_are_set() {
         NetworkDescription::from_toml(&desk("batch = { least = 1, most = 2 }", "")).unwrap();
     description.set("station.desk.batch.joins=true,false").unwrap();
     let networks = description.networks().unwrap();
-    let joins = |point: usize| networks[point].stations["desk"].batch.unwrap().joins;
+    let joins = |point: usize| networks[point].stations["desk"].batch.as_ref().unwrap().joins;
     assert_eq!([0, 1].map(joins), [true, false]);
     assert_eq!(description.design().unwrap().describe(1), "station.desk.batch.joins=false");
     assert!(description.set("station.desk.batch.most=true").is_err());

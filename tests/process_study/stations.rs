@@ -24,7 +24,7 @@ to = "out"
 }
 
 /// Stationary probabilities of a chain with these rates from each state.
-fn stationary(rates: &[Vec<(usize, f64)>]) -> Vec<f64> {
+pub(super) fn stationary(rates: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let fastest = rates.iter().map(|all| all.iter().map(|rate| rate.1).sum::<f64>()).fold(0.0, f64::max);
     let mut now = vec![1.0 / rates.len() as f64; rates.len()];
     for _ in 0..20_000 {

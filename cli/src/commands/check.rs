@@ -101,6 +101,8 @@ fn show(facts: &Facts) -> Outcome<()> {
     let head = ["node", "kind", "class", "arrivals", "servers", "load", "routes"].map(str::to_owned);
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
     let of_node = |node: &NodeFacts| {
+        let words = [node.kind].into_iter().chain(node.details.iter().map(|detail| &**detail));
+        let kind = words.collect::<Vec<_>>().join(", ");
         let row = |(place, class): (usize, &ClassFacts)| {
             let first = |text: String| if place == 0 { text } else { String::new() };
             let waiting = match class.population {
@@ -109,7 +111,7 @@ fn show(facts: &Facts) -> Outcome<()> {
             };
             [
                 first(node.name.clone()),
-                first(node.kind.to_owned()),
+                first(kind.clone()),
                 class.class.clone(),
                 waiting,
                 first(number(node.servers)),

@@ -100,7 +100,11 @@ impl Diagram {
                 let value = serde_json::to_value(station.discipline).unwrap_or_default();
                 lines.extend(value.as_str().map(str::to_owned));
             }
+            lines.extend(station.batch.as_ref().map(ToString::to_string));
+            lines.extend(station.splits.map(|splits| format!("each becomes {splits}")));
             lines.extend(station.capacity.map(|capacity| format!("room for {capacity}")));
+            let rooms = station.capacity_of.iter();
+            lines.extend(rooms.map(|(class, room)| format!("{class}: room for {room}")));
             lines.extend(customers(station.population, station.population_of.values()));
             let number = diagram.nodes.len();
             diagram.add(Kind::Station, lines, &places, &station.to);
@@ -122,7 +126,8 @@ impl Diagram {
             for task in &fork.tasks {
                 diagram.route(from, &places, &task.node, &words(task, None, "a task"));
             }
-            diagram.add(Kind::Fork, vec![name.clone()], &places, &fork.to);
+            let quorum = fork.quorum.map(|quorum| format!("quorum of {quorum}"));
+            diagram.add(Kind::Fork, [name.clone()].into_iter().chain(quorum).collect(), &places, &fork.to);
         }
         for name in network.sinks.keys() {
             diagram.nodes.push((Kind::Sink, vec![name.clone()]));

@@ -3,9 +3,10 @@
 //! A customer is an entity of the type `customer`, and its class an attribute. Each node has a
 //! named block of statements, each station a resource. Sources, schedules and breakdowns are
 //! entities of their own. `write` makes the statements of nodes, `routes` those of routes,
-//! `station` those of stations, `results` makes a network's report of the values of a study, and
-//! `errors` translates errors.
+//! `station` those of stations, `blocking` finds stations that may be in deadlock, `results` makes
+//! a network's report of the values of a study, and `errors` translates errors.
 
+mod blocking;
 mod errors;
 mod form;
 mod order;
@@ -95,9 +96,11 @@ impl NetworkProcess {
         let names = Names::new(outline.network());
         let mut columns = outline.columns(shares)?;
         columns.retain(|column| column.up_to.is_some());
-        let text = Writer::new(&outline, &names, &columns).write();
+        let cyclic = blocking::cyclic(outline.nodes());
+        let text = Writer::new(&outline, &names, &columns, &cyclic).write();
         let compiled = ProcessModel::from_json(&text).and_then(|model| model.compile());
         let compiled = compiled.map_err(|error| in_words(error, outline.network(), &names, &text))?;
+        let compiled = compiled.with_stations(blocking::stations(outline.nodes(), &names, &cyclic));
         Ok(Self { outline, names, shares: shares.to_vec(), text, compiled })
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::facility::Discipline;
-use crate::facility::beyond::Batch;
+use crate::facility::beyond::Batches;
 use crate::facility::nodes::Kind;
 
 use super::paced::is_paced;
@@ -13,13 +13,13 @@ use super::write::{Block, Writer, choose, plus, set};
 const DRAWN: f64 = (1_u64 << 30) as f64;
 
 impl Writer<'_> {
-    /// Waits until a condition of the class holds: by priority each class has a line, in the order
-    /// of classes, else all have one.
+    /// Waits until a condition of the class holds: by priority and at an assembly each class has a
+    /// line, in the order of classes, else all have one.
     fn admitted(&mut self, number: usize, until: impl Fn(usize) -> String) -> Block {
         let Kind::Station { discipline, .. } = self.nodes[number].kind else { return Vec::new() };
         let coming = self.coming(number);
         let same = coming.iter().all(|&class| until(class) == until(coming[0]));
-        if discipline == Discipline::Priority {
+        if discipline == Discipline::Priority || !self.nodes[number].beyond.parts().is_empty() {
             let arms = coming.iter().map(|&class| {
                 let wait = self.waiting(number, json!({ "wait_until": until(class) }), "");
                 (format!("class == {class}"), vec![wait])
@@ -109,7 +109,7 @@ impl Writer<'_> {
     }
 
     /// A customer leaves a line whose customers are counted.
-    pub(super) fn leaves_line(&self, number: usize) -> Block {
+    pub(super) fn leaves_line(&mut self, number: usize) -> Block {
         let Kind::Station { discipline, .. } = self.nodes[number].kind else { return Vec::new() };
         let [line, moved, hole] = ["line", "moved", "hole"].map(|what| self.names.of(what, number));
         let leaves = plus(&line, -1);
@@ -117,7 +117,10 @@ impl Writer<'_> {
             let moves = json!([set(&hole, "place"), set(&moved, line.as_str())]);
             return vec![json!({ "if": format!("place != {line}"), "do": moves }), leaves];
         }
-        if self.nodes[number].beyond.batch.is_some() { vec![leaves] } else { Vec::new() }
+        if self.nodes[number].beyond.batch.is_none() {
+            return Vec::new();
+        }
+        self.by_class(number, |all, class| vec![plus(&all.counted("line", number, class), -1)])
     }
 
     /// The resource of a group.
@@ -166,30 +169,67 @@ impl Writer<'_> {
         block
     }
 
+    /// A name for something of the customers of a class at an assembly, else of all customers.
+    pub(super) fn counted(&self, what: &str, number: usize, class: usize) -> String {
+        match self.nodes[number].beyond.parts().is_empty() {
+            true => self.names.of(what, number),
+            false => self.names.pair(what, number, class),
+        }
+    }
+
     /// Services of several customers at once. The first one takes the server, and says how many
-    /// follow; all have its time.
-    pub(super) fn batched(&mut self, number: usize, batch: Batch) -> Block {
-        let [servers, line, forming, time] =
-            ["servers", "line", "forming", "batch"].map(|what| self.names.of(what, number));
-        self.first(&line, 0);
-        self.first(&forming, 0);
+    /// follow; all have its time. At an assembly it is of the first part, and says how many of each
+    /// part follow.
+    pub(super) fn batched(&mut self, number: usize, batch: &Batches) -> Block {
+        let [servers, time] = ["servers", "batch"].map(|what| self.names.of(what, number));
         self.clock(&time);
         self.whole("leads");
-        let least = batch.least.unwrap_or(batch.most);
-        let mut begins = format!("free({servers}) > 0 and {line} >= {least}");
+        let classes = 0..self.nodes[number].pairs.len();
+        let [line, forming] = ["line", "forming"]
+            .map(|what| classes.clone().map(|class| self.counted(what, number, class)).collect::<Vec<_>>());
+        // The lines that a batch takes customers of, by a class, with the least and the most.
+        let any = (self.coming(number)[0], batch.least, batch.most);
+        let parts = batch.parts.iter().map(|&(class, count)| (class, count, count));
+        let taken: Vec<_> = if batch.parts.is_empty() { vec![any] } else { parts.collect() };
+        let leads = |class: usize| batch.parts.first().is_none_or(|part| part.0 == class);
+        let mut begins = format!("free({servers}) > 0");
+        for &(class, least, _) in &taken {
+            self.first(&line[class], 0);
+            self.first(&forming[class], 0);
+            begins += &format!(" and {} >= {least}", line[class]);
+            // Those that follow may come later in this instant.
+            if !batch.parts.is_empty() {
+                begins += &format!(" and {} == 0", forming[class]);
+            }
+        }
         if is_paced(&self.nodes[number]) && self.nodes[number].breakdown.is_some() {
             begins += &format!(" and {} == 0", self.names.of("down", number));
         }
         // Customers that wait are served before one that comes back in the same event.
-        let mut block = vec![plus(&line, 1), json!({ "delay": 0 })];
-        block.extend(self.admitted(number, |_| format!("{forming} > 0 or ({begins})")));
+        let mut block = self.by_class(number, |_, class| vec![plus(&line[class], 1)]);
+        block.push(json!({ "delay": 0 }));
+        block.extend(self.admitted(number, |class| match leads(class) {
+            true => format!("{} > 0 or ({begins})", forming[class]),
+            false => format!("{} > 0", forming[class]),
+        }));
         let mut first = vec![json!({ "seize": servers }), set("leads", 1)];
-        first.push(set(&forming, format!("min({line}, {})", batch.most)));
+        first.extend(
+            taken
+                .iter()
+                .map(|&(class, _, most)| set(&forming[class], format!("min({}, {most})", line[class]))),
+        );
         first.extend(self.leads(number, 1));
         first.extend(self.setup(number, true));
         first.push(set(&time, "work"));
-        block.push(json!({ "if": format!("{forming} == 0"), "do": first, "else": [set("leads", 0)] }));
-        block.extend([plus(&forming, -1), plus(&line, -1), set("work", time.as_str())]);
+        block.extend(self.by_class(number, |_, class| {
+            let follows = set("leads", 0);
+            let begins = match leads(class) {
+                true => json!({ "if": format!("{} == 0", forming[class]), "do": first, "else": [follows] }),
+                false => follows,
+            };
+            vec![begins, plus(&forming[class], -1), plus(&line[class], -1)]
+        }));
+        block.push(set("work", time.as_str()));
         block.extend(self.waited(number));
         block.extend(self.busy(number, 1));
         block.extend(self.changes(number));

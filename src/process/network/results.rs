@@ -97,6 +97,9 @@ impl<'r> Values<'r> {
         match column.measure {
             Throughput => Part::value(
                 match here.kind {
+                    _ if column.class.is_some() && column.class == here.made() => {
+                        self.value(&self.names.pair("made", node, column.class.unwrap_or(0)), replication)
+                    }
                     Kind::Source { .. } => counts("sent"),
                     Kind::Router => counts("passed"),
                     _ => tallied("sojourn", ", below"),

@@ -6,6 +6,7 @@ use crate::facility::Distribution;
 use crate::facility::beyond::Selection;
 use crate::facility::nodes::{Choice, Kind, ResolvedRoute};
 
+use super::blocking::waits;
 use super::write::{Block, Writer, choose, law, plus, set};
 
 impl Writer<'_> {
@@ -139,7 +140,7 @@ impl Writer<'_> {
         }
         let mut enters = Vec::new();
         if self.nodes[route.node].blocks {
-            let room = self.names.of("room", route.node);
+            let room = self.room(route.node, route.class);
             let [arrived, lost] =
                 ["arrived", "lost"].map(|what| self.names.pair(what, route.node, route.class));
             let no_room = format!("fresh == 1 and (free({room}) <= 0 or queue({room}) > 0)");
@@ -162,7 +163,7 @@ impl Writer<'_> {
     /// it does while it holds the server, and behind that.
     pub(super) fn held_routes(&mut self, number: usize, class: usize) -> (Block, Block) {
         let mut reached = Vec::new();
-        let choice = self.held(number, class, &[], &mut reached);
+        let choice = self.held(number, (number, class), &[], &mut reached);
         let arms = reached.into_iter().map(|place: usize| {
             let (node, to, travels) = self.targets[place].clone();
             let mut way = if to == class { Vec::new() } else { vec![set("class", to)] };
@@ -176,11 +177,12 @@ impl Writer<'_> {
         (choice, choose(arms))
     }
 
-    /// Chooses the end of a route through routers, and seizes room there.
+    /// Chooses the end of a route through routers, and seizes room there for a customer that keeps
+    /// a server of `from`.
     fn held(
         &mut self,
-        number: usize,
-        class: usize,
+        from: usize,
+        (number, class): (usize, usize),
         before: &[Distribution],
         reached: &mut Vec<usize>,
     ) -> Block {
@@ -192,7 +194,7 @@ impl Writer<'_> {
             if node.kind == Kind::Router && travels.is_empty() {
                 let count = self.names.pair("passed", route.node, route.class);
                 let mut way = vec![json!({ "count": count })];
-                way.extend(self.held(route.node, route.class, &travels, reached));
+                way.extend(self.held(from, (route.node, route.class), &travels, reached));
                 ways.push(way);
                 continue;
             }
@@ -206,7 +208,14 @@ impl Writer<'_> {
             }
             let mut way = vec![set("next", place)];
             if node.blocks {
-                way.push(json!({ "seize": self.names.of("room", route.node) }));
+                let seizes = json!({ "seize": self.room(route.node, route.class) });
+                if self.cyclic[from] && self.cyclic[route.node] {
+                    let waits = waits(self.names, from, route.node);
+                    self.first(&waits, 0);
+                    way.extend([plus(&waits, 1), seizes, plus(&waits, -1)]);
+                } else {
+                    way.push(seizes);
+                }
             }
             ways.push(way);
         }

@@ -31,7 +31,7 @@ fn interrupts(node: &Node) -> bool {
 impl Writer<'_> {
     pub(super) fn station(&mut self, number: usize) {
         let node = &self.nodes[number];
-        let Kind::Station { servers: Some(servers), capacity, discipline } = node.kind else { return };
+        let Kind::Station { servers: Some(servers), discipline, .. } = node.kind else { return };
         let queue = match discipline {
             _ if interrupts(node) => "preempt",
             // Breakdowns take servers before others.
@@ -61,7 +61,10 @@ impl Writer<'_> {
             }
         }
         if node.blocks {
-            self.resources.insert(self.names.of("room", number), json!(capacity.expect("it is checked")));
+            for class in self.coming(number) {
+                let room = node.room(class).expect("it is checked");
+                self.resources.insert(self.room(number, class), room.into());
+            }
         }
         for class in self.coming(number) {
             self.arrival(number, class);
@@ -107,7 +110,7 @@ impl Writer<'_> {
             Discipline::Random => self.drawn(number),
             _ => Vec::new(),
         };
-        block.extend(match node.beyond.batch {
+        block.extend(match &node.beyond.batch {
             Some(batch) => self.batched(number, batch),
             None if shares(node) => self.shared(number),
             None if interrupts(node) => self.interruptible(number),
@@ -120,10 +123,15 @@ impl Writer<'_> {
         self.block(self.names.of("at", number), block);
     }
 
+    /// The places of a station that blocks: of a class at an assembly, else of all.
+    pub(super) fn room(&self, number: usize, class: usize) -> String {
+        self.counted("room", number, class)
+    }
+
     /// What a customer does that comes: it balks, is lost, or gets its place in the line.
     fn arrival(&mut self, number: usize, class: usize) {
         let node = &self.nodes[number];
-        let Kind::Station { capacity, discipline, .. } = node.kind else { return };
+        let Kind::Station { discipline, .. } = node.kind else { return };
         let pair = &node.pairs[class];
         let of = |what| self.names.pair(what, number, class);
         let [present, busy] = ["number", "busy"].map(of);
@@ -139,9 +147,10 @@ impl Writer<'_> {
                 block.push(json!({ "if": condition, "do": balks }));
             }
         }
-        if let (Some(capacity), false) = (capacity, node.blocks) {
+        if let (Some(room), false) = (node.room(class), node.blocks) {
             let lost = [vec![json!({ "count": of("lost") })], self.gone()].concat();
-            block.push(json!({ "if": format!("{here} >= {capacity}"), "do": lost }));
+            let here = if node.beyond.parts().is_empty() { &here } else { &present };
+            block.push(json!({ "if": format!("{here} >= {room}"), "do": lost }));
         }
         let time = law(pair.service.as_ref().expect("it is checked"));
         block.extend([set("came", "now"), plus(&present, 1), set("work", time)]);
@@ -183,12 +192,12 @@ impl Writer<'_> {
     fn impatient(&mut self, number: usize) {
         let mut block = self.leaves_line(number);
         block.extend(self.work_changes(number, "- work"));
-        if self.nodes[number].blocks {
-            block.push(json!({ "release": self.names.of("room", number) }));
-        }
+        let blocks = self.nodes[number].blocks;
         block.extend(self.by_class(number, |all, class| {
             let [reneged, present] = ["reneged", "number"].map(|what| all.names.pair(what, number, class));
-            let mut block = vec![json!({ "count": reneged }), plus(&present, -1)];
+            let room = blocks.then(|| json!({ "release": all.room(number, class) }));
+            let mut block: Block = room.into_iter().collect();
+            block.extend([json!({ "count": reneged }), plus(&present, -1)]);
             block.extend(all.changes(number));
             let routes = &all.nodes[number].pairs[class].reneged;
             block.extend(if routes.is_empty() { all.gone() } else { all.routes_of(number, routes, class) });
@@ -249,8 +258,9 @@ impl Writer<'_> {
     /// What a customer does behind its service. `busy` says whether it still counts as served.
     pub(super) fn departure(&mut self, number: usize, busy: bool) -> Block {
         let node = &self.nodes[number];
-        let (holds, room) = (node.holds(self.nodes), node.blocks.then(|| self.names.of("room", number)));
-        let joins = node.beyond.batch.is_some_and(|batch| batch.joins);
+        let (holds, blocks) = (node.holds(self.nodes), node.blocks);
+        let joins = node.beyond.batch.as_ref().is_some_and(|batch| batch.joins);
+        let made = node.made().map(|class| self.names.pair("made", number, class));
         self.by_class(number, |all, class| {
             let of = |what| all.names.pair(what, number, class);
             let mut block =
@@ -259,10 +269,16 @@ impl Writer<'_> {
                 block.push(plus(&of("busy"), -1));
             }
             block.extend(all.changes(number));
-            block.extend(room.iter().map(|room| json!({ "release": room })));
+            block.extend(blocks.then(|| json!({ "release": all.room(number, class) })));
+            // The first one of the first part continues.
+            if all.nodes[number].beyond.parts().first().is_some_and(|part| part.0 != class) {
+                block.extend(all.gone());
+                return block;
+            }
             if joins {
                 block.push(json!({ "if": "leads == 0", "do": all.gone() }));
             }
+            block.extend(made.iter().map(|made| json!({ "count": made })));
             block.extend(all.splits(number, class));
             block.extend(if holds { all.held_routes(number, class).1 } else { all.routes(number, class) });
             block

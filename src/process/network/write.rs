@@ -96,6 +96,8 @@ pub(super) struct Writer<'n> {
     pub(super) entries: Vec<String>,
     /// The ends of routes of customers that hold a server meanwhile.
     pub(super) targets: Vec<Target>,
+    /// By node, whether it is a station that may wait for itself.
+    pub(super) cyclic: &'n [bool],
     /// Attributes of customers that only some networks need.
     attributes: Map<String, Value>,
     pub(super) signals: Map<String, Value>,
@@ -114,6 +116,9 @@ pub(super) fn set(name: &str, to: impl Into<Value>) -> Value {
 }
 
 pub(super) fn law(law: &Distribution) -> Value {
+    if *law == Distribution::Constant(0.0) {
+        return 0.into();
+    }
     serde_json::to_value(law).expect("distributions are names and numbers")
 }
 
@@ -157,7 +162,13 @@ impl<'n> Writer<'n> {
         self.outline.network()
     }
 
-    pub(super) fn new(outline: &'n Outline, names: &'n Names, shares: &'n [Measured]) -> Self {
+    /// `cyclic` says of each node whether it is a station that may wait for itself.
+    pub(super) fn new(
+        outline: &'n Outline,
+        names: &'n Names,
+        shares: &'n [Measured],
+        cyclic: &'n [bool],
+    ) -> Self {
         Self {
             nodes: outline.nodes(),
             names,
@@ -169,6 +180,7 @@ impl<'n> Writer<'n> {
             blocks: Map::new(),
             entries: Vec::new(),
             targets: Vec::new(),
+            cyclic,
             attributes: Map::new(),
             signals: Map::new(),
         }
@@ -465,7 +477,7 @@ impl<'n> Writer<'n> {
                 self.entries.push(name.clone());
                 let mut block = vec![set("class", class), plus("inside", 1)];
                 if node.blocks {
-                    block.push(json!({ "seize": self.names.of("room", number) }));
+                    block.push(json!({ "seize": self.room(number, class) }));
                 }
                 block.push(json!({ "go": self.names.pair("at", number, class) }));
                 self.blocks.insert(name, block.into());

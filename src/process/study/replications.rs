@@ -7,6 +7,7 @@ use std::sync::Arc;
 use web_time::Instant;
 
 use crate::backend::{Backend, Chooser, Kind, Place};
+use crate::facility::FacilityError;
 use crate::gpu::Gpu;
 use crate::pdes::{
     Autosave, CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
@@ -51,10 +52,12 @@ pub(super) struct Done {
 }
 
 /// Why a run has no results.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Failure {
     Fault,
     Deadlock,
+    /// These stations of a network wait for each other.
+    Stuck(String),
     Full,
     Engine(Fault),
 }
@@ -415,6 +418,11 @@ impl<'r, S: Sized3> Replications<'r, S> {
         if word(HEADER.fault) != 0 {
             return Err(Failure::Fault);
         }
+        let stuck = self.compiled.blocking().stuck(&rows);
+        if !stuck.is_empty() && !self.study.allow_deadlock {
+            let names: Vec<_> = stuck.iter().map(|name| format!("`{name}`")).collect();
+            return Err(Failure::Stuck(names.join(", ")));
+        }
         if is_empty && word(LIVE) > 0 && !self.study.allow_deadlock {
             return Err(Failure::Deadlock);
         }
@@ -433,6 +441,9 @@ impl<'r, S: Sized3> Replications<'r, S> {
         failure: Failure,
         room: u32,
     ) -> Result<ProcessError, ProcessError> {
+        if let Failure::Stuck(nodes) = failure {
+            return Ok(FacilityError::Deadlock { nodes, replication }.into());
+        }
         let design = &self.experiment.design;
         let (point, number) = (point as usize, replication);
         let replication = Replication { number, seed: self.study.seed, point: design.describe(point) };
@@ -454,7 +465,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
         Ok(match failure {
             Failure::Fault => snapshot.fault(),
             Failure::Deadlock => snapshot.deadlock(),
-            Failure::Full | Failure::Engine(_) => snapshot.full(room.min(MOST_ENTITIES)),
+            Failure::Full | Failure::Engine(_) | Failure::Stuck(_) => snapshot.full(room.min(MOST_ENTITIES)),
         })
     }
 }
