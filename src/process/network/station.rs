@@ -126,25 +126,30 @@ impl Writer<'_> {
         let Kind::Station { capacity, discipline, .. } = node.kind else { return };
         let pair = &node.pairs[class];
         let of = |what| self.names.pair(what, number, class);
-        let [present, busy] = ["number", "busy"].map(of);
+        let busy = of("busy");
         let here = self.number(number);
         let mut block = self.cross(Some(number));
         block.extend([json!({ "count": of("arrived") }), set("fresh", 0)]);
         for (found, &leaves) in node.balking.iter().enumerate() {
             let last = found + 1 == node.balking.len();
             let condition = format!("{here} {} {found}", if last { ">=" } else { "==" });
-            let balks = [vec![json!({ "count": of("balked") })], self.gone()].concat();
+            let balks =
+                [vec![json!({ "count": of("balked") })], self.note("balked", number, class), self.gone()];
+            let balks = balks.concat();
             let balks = if leaves < 1.0 { vec![json!({ "with": leaves, "do": balks })] } else { balks };
             if leaves > 0.0 {
                 block.push(json!({ "if": condition, "do": balks }));
             }
         }
         if let (Some(capacity), false) = (capacity, node.blocks) {
-            let lost = [vec![json!({ "count": of("lost") })], self.gone()].concat();
+            let lost = [vec![json!({ "count": of("lost") })], self.note("lost", number, class), self.gone()];
+            let lost = lost.concat();
             block.push(json!({ "if": format!("{here} >= {capacity}"), "do": lost }));
         }
         let time = law(pair.service.as_ref().expect("it is checked"));
-        block.extend([set("came", "now"), plus(&present, 1), set("work", time)]);
+        block.push(set("came", "now"));
+        block.extend(self.visit(number, class, true));
+        block.push(set("work", time));
         if let Some(patience) = &pair.patience {
             block.extend([set("patience", law(patience)), set("patient", 1)]);
         } else if node.pairs.iter().any(|pair| pair.patience.is_some()) {
@@ -173,9 +178,7 @@ impl Writer<'_> {
             _ => block.push(set("order", 0)),
         }
         block.push(json!({ "go": self.names.of("at", number) }));
-        for level in [present, busy] {
-            self.level(&level);
-        }
+        self.level(&busy);
         self.block(self.names.pair("at", number, class), block);
     }
 
@@ -187,8 +190,9 @@ impl Writer<'_> {
             block.push(json!({ "release": self.names.of("room", number) }));
         }
         block.extend(self.by_class(number, |all, class| {
-            let [reneged, present] = ["reneged", "number"].map(|what| all.names.pair(what, number, class));
-            let mut block = vec![json!({ "count": reneged }), plus(&present, -1)];
+            let mut block = vec![json!({ "count": all.names.pair("reneged", number, class) })];
+            block.extend(all.present(number, class, -1));
+            block.extend(all.note("reneged", number, class));
             block.extend(all.changes(number));
             let routes = &all.nodes[number].pairs[class].reneged;
             block.extend(if routes.is_empty() { all.gone() } else { all.routes_of(number, routes, class) });
@@ -253,10 +257,11 @@ impl Writer<'_> {
         let joins = node.beyond.batch.is_some_and(|batch| batch.joins);
         self.by_class(number, |all, class| {
             let of = |what| all.names.pair(what, number, class);
-            let mut block =
-                vec![json!({ "tally": of("sojourn"), "value": "now - came" }), plus(&of("number"), -1)];
+            let [sojourn, serving] = ["sojourn", "busy"].map(of);
+            let mut block = vec![json!({ "tally": sojourn, "value": "now - came" })];
+            block.extend(all.visit(number, class, false));
             if busy {
-                block.push(plus(&of("busy"), -1));
+                block.push(plus(&serving, -1));
             }
             block.extend(all.changes(number));
             block.extend(room.iter().map(|room| json!({ "release": room })));
@@ -277,13 +282,16 @@ impl Writer<'_> {
         self.entries.push(name.clone());
         let way = [vec![set("class", class), plus("inside", 1)], self.routes(number, class)].concat();
         self.block(name, way);
-        vec![json!({ "spawn": "customer", "count": splits - 1, "set": { "entry": entry } })]
+        let mut others = json!({ "spawn": "customer", "count": splits - 1, "set": { "entry": entry } });
+        self.inherits(&mut others);
+        vec![others]
     }
 
     /// The wait of a customer whose service begins.
     pub(super) fn waited(&mut self, number: usize) -> Block {
         self.by_class(number, |all, class| {
-            vec![json!({ "tally": all.names.pair("wait", number, class), "value": "now - came" })]
+            let wait = json!({ "tally": all.names.pair("wait", number, class), "value": "now - came" });
+            [vec![wait], all.note("began", number, class)].concat()
         })
     }
 
