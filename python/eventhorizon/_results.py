@@ -269,8 +269,9 @@ class NetworkResults(Results):
     @cached_property
     def lengths(self) -> Table:
         """The distribution of the number of customers at each station, as shares of time, of a run with
-        ``quantiles=True``: ``node``, ``customers``, ``or_more``, ``mean`` and ``half_width``."""
-        kinds = {"node": str, "customers": int, "or_more": int, "mean": float, "half_width": float}
+        ``quantiles=True``: ``node``, ``customers``, ``most`` (the largest number of the share, NaN if it
+        is open), ``or_more``, ``mean`` and ``half_width``."""
+        kinds = {"node": str, "customers": int, "most": float, "or_more": int, "mean": float, "half_width": float}
         return Table.of_rows(self._report["lengths"], kinds)
 
     @cached_property

@@ -1,11 +1,10 @@
 //! Queueing networks.
 
 use eventhorizon::facility::{
-    self, FacilityDesign, FacilityError, Follow, NetworkDescription, PointRun, Report, SavedStudy, Study,
-    StudyAutosave,
+    self, FacilityDesign, FacilityError, Follow, NetworkDescription, Report, SavedStudy, Study, StudyAutosave,
 };
 use eventhorizon::pdes::{EngineOptions, Mapping, Progress};
-use eventhorizon::process::NetworkForm;
+use eventhorizon::process::{self, NetworkForm};
 use eventhorizon::statistics::Stopping;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -82,9 +81,9 @@ impl Network {
     #[pyo3(signature = (*, seed, until, most))]
     fn trace(&self, py: Python<'_>, seed: u64, until: f64, most: u32) -> Result<String, Failure> {
         py.detach(|| {
-            let facility = self.with_times(until, None).compile_unstable()?;
+            let form = NetworkForm::new(&self.with_times(until, None), &[], true)?;
             let study = Study::new(1, until, 0.0).seed(seed);
-            Ok(serde_json::to_string(&facility.trace(&study, Follow::first(most)).run()?)?)
+            Ok(serde_json::to_string(&form.trace(&study, Follow::first(most))?)?)
         })
     }
 
@@ -120,14 +119,16 @@ impl Network {
                 description.paired();
             }
             let design = description.design()?;
-            let compiled = description.networks()?.into_iter().enumerate().map(|(point, mut network)| {
+            let mut networks = description.networks()?;
+            for network in &mut networks {
                 (network.until, network.warm_up) = (Some(until), Some(warm_up));
-                let compiled = NetworkForm::new(&network, &[], allow_unstable);
-                let at =
-                    |source| FacilityError::Point { point: design.describe(point), source: Box::new(source) };
-                compiled.map_err(at)
+            }
+            let forms = NetworkForm::of_points(&networks, &[], allow_unstable);
+            let forms = forms.map_err(|(point, source)| FacilityError::Point {
+                point: design.describe(point),
+                source: Box::new(source),
             });
-            let points = FacilityDesign::new(design.clone(), compiled.collect::<Result<_, _>>()?);
+            let points = FacilityDesign::new(design.clone(), forms?);
             let stopping = precision.map(|bound| Stopping::relative(bound, level, replications));
             let study = Study::new(replications.unwrap_or(REPLICATIONS), until, warm_up)
                 .seed(seed)
@@ -218,11 +219,11 @@ impl Network {
         let run = |watch: &Watch| -> Result<(Report, NetworkForm), Failure> {
             let network = self.with_times(until, warm_up);
             let form = NetworkForm::new(&network, &[], allow_unstable)?;
-            let warm_up = match (warm_up, &form) {
-                (Some(warm_up), _) => warm_up,
+            let form = if quantiles { form.with_details()? } else { form };
+            let warm_up = match warm_up {
+                Some(warm_up) => warm_up,
                 // Another seed, so that it does not depend on the runs that it is used for.
-                (None, NetworkForm::Network(facility)) => facility.settles(!seed, until, PILOTS)?,
-                (None, NetworkForm::Process(_)) => return Err(not_there("a warm-up that is found")),
+                None => form.settles(!seed, until, PILOTS)?,
             };
             let stopping = precision.map(|bound| Stopping::relative(bound, level, replications));
             let study = Study::new(replications.unwrap_or(REPLICATIONS), until, warm_up)
@@ -232,20 +233,31 @@ impl Network {
                 .stopping(stopping)
                 .room(room);
             let place = device::place(backend)?;
-            let saved = saves.resumed(SavedStudy::load)?;
             let facility = match &form {
                 NetworkForm::Network(facility) => facility,
-                NetworkForm::Process(_) if batches.is_some() => return Err(not_there("a run of batches")),
-                NetworkForm::Process(_) if saved.is_some() || saves.place().is_some() => {
-                    return Err(not_there("a checkpoint"));
-                }
-                NetworkForm::Process(_) => {
-                    let run = PointRun { shares: &[], backend: place.backend(), options, first: 0 };
-                    let report =
-                        form.run(&study, run, &mut |runs, events| watch.flow(runs as u64, events))?;
+                NetworkForm::Process(process) => {
+                    let report = match batches {
+                        Some(_) if saves.is_used() => {
+                            let what = "a checkpoint of batches is not there for this network, which runs as \
+                                        a process model";
+                            return Err(Failure::usage(what));
+                        }
+                        Some(batches) => {
+                            process.long_run(&study, batches, |progress| watch.flow(0, progress.events))?
+                        }
+                        None => {
+                            let saved = saves.resumed(process::SavedStudy::load)?;
+                            let plan = process.study(&study)?;
+                            let run = process.compiled().study(&plan).backend(place.backend());
+                            let run = run.options(options).resume(saved.as_ref()).save(saves.place());
+                            let run = run.watch(|runs: usize, events: u64| watch.flow(runs as u64, events));
+                            process.report(&study, &run.run().map_err(|error| process.explained(error))?)?
+                        }
+                    };
                     return Ok((report, form));
                 }
             };
+            let saved = saves.resumed(SavedStudy::load)?;
             let autosave = StudyAutosave::default().from(saved.as_ref()).to(saves.place());
             let report = match batches {
                 Some(batches) => facility
@@ -278,11 +290,6 @@ impl Network {
         (network.until, network.warm_up) = (Some(until), warm_up);
         network
     }
-}
-
-/// The error of what networks that run as process models lack.
-fn not_there(what: &str) -> Failure {
-    Failure::usage(format!("{what} is not there for this network, which runs as a process model"))
 }
 
 /// The default number of replications.

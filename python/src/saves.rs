@@ -19,6 +19,11 @@ impl Saves {
         self.0.as_ref().map(|path| Autosave::new(path, EVERY))
     }
 
+    /// Whether a study is saved or resumed.
+    pub(crate) fn is_used(&self) -> bool {
+        self.0.is_some() || self.1.is_some()
+    }
+
     /// The saved study, if one is resumed.
     pub(crate) fn resumed<S>(
         &self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -216,7 +217,7 @@ def test_a_search_finds_the_cheapest_numbers_that_keep_a_bound() -> None:
             calls.optimise(**wrong)  # type: ignore[arg-type]
 
 
-def test_networks_that_need_process_models_run_as_such() -> None:
+def test_networks_that_need_process_models_run_as_such(tmp_path: Path) -> None:
     described = built().to_dict()
     described["station"]["server"] |= {"batch": {"least": 1, "most": 4}}
     lift = eh.Network.from_dict(described)
@@ -228,5 +229,17 @@ def test_networks_that_need_process_models_run_as_such() -> None:
     )
     assert points.values("wait(server)", point=1) == pytest.approx(results.values("wait", "server"))
     assert "<svg" in results.picture.svg
+    # What networks of the other form have.
+    detailed = lift.run(replications=8, until=500, warm_up=50, quantiles=True, backend="cpu")
+    assert detailed.estimate("wait_90", "server").mean > detailed.estimate("wait", "server").mean
+    assert sum(detailed.lengths.to_pandas()["mean"]) == pytest.approx(1)
+    batches = lift.run(until=4000, warm_up="find", batches=20, backend="cpu")
+    assert batches.estimate("throughput", "out").mean == pytest.approx(0.8, rel=0.1)
+    saved = str(tmp_path / "lift.study")
+    lift.run(replications=4, until=500, warm_up=50, save=saved, backend="cpu")
+    resumed = lift.run(replications=8, until=500, warm_up=50, resume=saved, backend="cpu")
+    assert resumed.fingerprint == lift.run(replications=8, until=500, warm_up=50, backend="cpu").fingerprint
+    visits = lift.trace(3, until=200).to_pandas()
+    assert set(visits["node"]) == {"server", "out"} and set(visits["customer"]) == {1, 2, 3}
     with pytest.raises(eh.UsageError, match="process model"):
-        lift.run(batches=20, backend="cpu")
+        lift.run(batches=20, save=saved, backend="cpu")

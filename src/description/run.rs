@@ -124,6 +124,12 @@ impl Ended {
     }
 }
 
+/// Why points ended that have fewer replications than were requested; nothing if none has.
+fn stopped(made: &[Observations], experiment: &Experiment) -> Vec<Decision> {
+    let is_short = made.iter().any(|made| made.replications() < experiment.replications as usize);
+    if is_short { vec![Decision::Stopped; made.len()] } else { Vec::new() }
+}
+
 /// A selection of the best point between rounds.
 struct Selecting<'d> {
     /// With the numbers of the file, and those that the model gets.
@@ -348,8 +354,8 @@ where
             Goal::All => {
                 let all = 0..experiment.replications;
                 let results = engine.run(&experiment, all, until, report).map_err(placed)?;
-                let (made, mapping) = (results.observations, engine.mapping());
-                Ok(Ended::new(made, Vec::new(), results.fingerprint, mapping))
+                let decisions = stopped(&results.observations, &experiment);
+                Ok(Ended::new(results.observations, decisions, results.fingerprint, engine.mapping()))
             }
             Goal::Precise(stopping) => {
                 let precise = (stopping, &*written.measures.names());
@@ -416,7 +422,8 @@ where
         let ended = match &self.goal {
             Goal::All => {
                 let results = engine.run(params, &experiment, 0..experiment.replications, report)?;
-                Ended::new(results.observations, Vec::new(), results.fingerprint, String::new())
+                let decisions = stopped(&results.observations, &experiment);
+                Ended::new(results.observations, decisions, results.fingerprint, String::new())
             }
             Goal::Precise(stopping) => {
                 let precise = (stopping, &*written.measures.names());

@@ -11,10 +11,11 @@ use crate::pdes::{
     Checkpoint, CheckpointError, CpuSimulation, FaultKind, Fingerprint, Model as _, Options, Progress,
     Replica, Simulation, SimulationError, Stop, Until,
 };
-use crate::statistics::{AnalysisError, mser5};
+use crate::statistics::{AnalysisError, Part, mser5};
 use crate::time::Ticks;
 
 use super::check::{UNTIL, ticks};
+use super::measures::Measured;
 use super::model::present_of;
 use super::nodes::Kind;
 use super::saved::{Numbers, source};
@@ -25,7 +26,7 @@ use super::{
 };
 
 /// Parts of a run whose averages MSER-5 examines.
-const PARTS: usize = 500;
+pub(super) const PARTS: usize = 500;
 
 /// The output of a long run.
 struct LongResults {
@@ -125,8 +126,19 @@ impl Facility {
                 sums.iter_mut().zip(reported).for_each(|(sum, reported)| *sum += reported);
             }
         }
+        self.settled(&stations, &series, until, end)
+    }
+
+    /// When statistics should begin, from the average numbers at stations in 500 parts of a run.
+    pub(super) fn settled(
+        &self,
+        stations: &[usize],
+        series: &[Vec<f64>],
+        until: f64,
+        end: Ticks,
+    ) -> Result<f64, FacilityError> {
         let mut latest = 0;
-        for (&node, series) in stations.iter().zip(&series) {
+        for (&node, series) in stations.iter().zip(series) {
             match mser5(series) {
                 Ok(cut) => latest = latest.max(cut),
                 Err(AnalysisError::NotSettled { .. }) => {
@@ -159,15 +171,9 @@ impl Facility {
         let place = place.for_one_run(self.nodes.len());
         let begun = Instant::now();
         let (until, warm_up) = self.times(study)?;
-        let parts = u64::try_from(batches).unwrap_or(u64::MAX);
-        if until.get() - warm_up.get() < parts || batches < 8 {
-            let remedy = "choose 10 to 30; below 8 their correlation cannot be judged";
-            let (what, value) = ("the number of batches", batches.to_string());
-            return Err(AnalysisError::Setting { what, value, remedy }.into());
-        }
+        let ends = ends_of_batches(warm_up, until, batches)?;
         let study = Study { details: false, ..*study };
         let mut facility = self.for_study(&study, warm_up);
-        let ends: Vec<_> = (0..=parts).map(|part| part_end(warm_up, until, part, parts)).collect();
         let mut from = keep.from;
         if let Some(saved) = from {
             saved.check(&facility, &study, [until, warm_up], batches)?;
@@ -189,36 +195,12 @@ impl Facility {
         let last = &reported[batches];
         facility.verify(last, 0, until)?;
         facility.deadlock(last, study.seed, 0, until)?;
-        let known = theory::known(&facility);
-        let (mut rows, mut warnings) = (Vec::new(), self.rounding_until(study.until));
-        for mut column in facility.columns() {
-            for part in 0..batches {
-                let [from, to] = [part, part + 1];
-                let seen =
-                    Observed::new(&reported[to], Some(&reported[from]), warm_up, [ends[from], ends[to]]);
-                column.parts.push(facility.part(&column, &seen));
-            }
-            let observed = column.parts.observed();
-            let what = facility.reported_of(&column);
-            if observed < batches {
-                warnings.push(format!(
-                    "{what} is not reported: {} of {batches} batches have no observations; make the run longer, or use fewer batches",
-                    batches - observed
-                ));
-                column.parts.forget();
-            }
-            let (mut summary, correlated) =
-                column.parts.serial_summary(column.measure.name(), study.level)?;
-            if correlated {
-                warnings.push(format!(
-                    "the batches of {what} are correlated: its interval is wider for that, and may be \
-                    too narrow still; make the run longer"
-                ));
-            }
-            summary.observations = observed as u64;
-            let row = facility.row(&column, &summary, facility.theory(&column, &known));
-            rows.push(Row { parts: column.parts, ..row });
-        }
+        let part = |column: &Measured, part: usize| {
+            let [from, to] = [part, part + 1];
+            let seen = Observed::new(&reported[to], Some(&reported[from]), warm_up, [ends[from], ends[to]]);
+            facility.part(column, &seen)
+        };
+        let (rows, warnings) = facility.rows_of_batches(facility.columns(), &study, batches, part)?;
         let (engine, adapter) = match place.gpu() {
             None => ("cpu", "processor, one core".to_owned()),
             Some(gpu) => ("gpu", gpu.info().name.clone()),
@@ -244,6 +226,45 @@ impl Facility {
             rows,
             lengths: Vec::new(),
         })
+    }
+
+    /// The rows of a long run, with warnings. `part` is what a batch adds to a column.
+    pub(super) fn rows_of_batches(
+        &self,
+        columns: Vec<Measured>,
+        study: &Study,
+        batches: usize,
+        part: impl Fn(&Measured, usize) -> Part,
+    ) -> Result<(Vec<Row>, Vec<String>), FacilityError> {
+        let known = theory::known(self);
+        let (mut rows, mut warnings) = (Vec::new(), self.rounding_until(study.until));
+        for mut column in columns {
+            for batch in 0..batches {
+                let part = part(&column, batch);
+                column.parts.push(part);
+            }
+            let observed = column.parts.observed();
+            let what = self.reported_of(&column);
+            if observed < batches {
+                warnings.push(format!(
+                    "{what} is not reported: {} of {batches} batches have no observations; make the run longer, or use fewer batches",
+                    batches - observed
+                ));
+                column.parts.forget();
+            }
+            let (mut summary, correlated) =
+                column.parts.serial_summary(column.measure.name(), study.level)?;
+            if correlated {
+                warnings.push(format!(
+                    "the batches of {what} are correlated: its interval is wider for that, and may be \
+                    too narrow still; make the run longer"
+                ));
+            }
+            summary.observations = observed as u64;
+            let row = self.row(&column, &summary, self.theory(&column, &known));
+            rows.push(Row { parts: column.parts, ..row });
+        }
+        Ok((rows, warnings))
     }
 
     /// The output of each node at each of the times `ends` of one run.
@@ -398,8 +419,23 @@ impl Facility {
     }
 }
 
+/// The begin of the first batch, and the ends of all.
+pub(super) fn ends_of_batches(
+    warm_up: Ticks,
+    until: Ticks,
+    batches: usize,
+) -> Result<Vec<Ticks>, FacilityError> {
+    let parts = u64::try_from(batches).unwrap_or(u64::MAX);
+    if until.get() - warm_up.get() < parts || batches < 8 {
+        let remedy = "choose 10 to 30; below 8 their correlation cannot be judged";
+        let (what, value) = ("the number of batches", batches.to_string());
+        return Err(AnalysisError::Setting { what, value, remedy }.into());
+    }
+    Ok((0..=parts).map(|part| part_end(warm_up, until, part, parts)).collect())
+}
+
 /// The end of part number `part` of `parts` equal parts between two times.
-fn part_end(from: Ticks, to: Ticks, part: u64, parts: u64) -> Ticks {
+pub(super) fn part_end(from: Ticks, to: Ticks, part: u64, parts: u64) -> Ticks {
     let span = u128::from(to.get() - from.get()) * u128::from(part) / u128::from(parts);
     Ticks::new(from.get() + u64::try_from(span).expect("no more than the span"))
 }

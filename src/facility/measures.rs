@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::statistics::quantiles::{LENGTHS, length_range};
 use crate::statistics::{Estimator, Part, Pooled};
 use crate::time::Ticks;
 
@@ -12,7 +13,7 @@ use super::nodes::{Kind, Node, Pair};
 use super::scale::TimeScale;
 use super::sums::{Observed, Sum, real};
 use super::theory;
-use super::{Discipline, Facility, LENGTHS};
+use super::{Discipline, Facility};
 
 /// The reported quantiles of a histogram, in percent.
 pub(super) const QUANTILES: [u32; 4] = [50, 90, 95, 99];
@@ -74,10 +75,10 @@ pub enum Measure {
     /// too.
     SojournQuantile(u8),
     /// The number of customers that is not exceeded in 90, 95 or 99 % of the time: the mean over
-    /// the replications. `None` if there were ever more than 30.
+    /// the replications. From 32 on, it is up to 1/8 too large, the resolution of the distribution;
+    /// `None` if it was ever more than 7,679.
     NumberQuantile(u8),
-    /// The largest number of customers: the mean over the replications. `None` if it was ever more
-    /// than 30.
+    /// The largest number of customers, with the same resolution: the mean over the replications.
     NumberMax,
     /// The share of waits up to a bound: a [`Share`](super::Share).
     WaitShare,
@@ -120,9 +121,14 @@ impl Measure {
         matches!(self, Self::WaitShare | Self::SojournShare)
     }
 
-    /// Whether it is read from the time with each number of customers, which is known up to 30.
+    /// Whether it is read from the time with each number of customers.
     pub(super) fn is_of_lengths(self) -> bool {
         matches!(self, Self::NumberQuantile(_) | Self::NumberMax)
+    }
+
+    /// Whether only studies with details have it.
+    pub(super) fn is_detail(self) -> bool {
+        self.is_of_lengths() || self == Self::Empty || self.quantile().is_some()
     }
 
     /// Whether it has to reach the requested precision.
@@ -131,7 +137,7 @@ impl Measure {
     }
 
     /// For a quantile: its percentage, and whether it is of sojourns (0) or waits (1).
-    pub(super) fn quantile(self) -> Option<(u32, usize)> {
+    pub(crate) fn quantile(self) -> Option<(u32, usize)> {
         match self {
             Self::SojournQuantile(percent) => Some((percent.into(), 0)),
             Self::WaitQuantile(percent) => Some((percent.into(), 1)),
@@ -269,19 +275,17 @@ impl At<'_> {
         real(area) / self.ticks() / self.span()
     }
 
-    /// The least number of customers that is not exceeded in a share of the time.
+    /// The least number of customers that is not exceeded in a share of the time: the largest of
+    /// its bin.
     fn number_below(&self, share: f64) -> Part {
-        let ticks = |customers| real(self.seen.length(self.node(), customers).into());
-        let (mut below, mut number) = (0.0, 0);
-        while number + 1 < LENGTHS {
-            below += ticks(number);
+        let mut below = 0.0;
+        let bin = (0..LENGTHS).find(|&bin| {
+            below += real(self.seen.length(self.node(), bin).into());
             // Sums of whole ticks below 2^53 are exact.
-            if below >= share * self.seen.span {
-                return Part::value(real(number as u128));
-            }
-            number += 1;
-        }
-        Part::value(f64::NAN)
+            below >= share * self.seen.span
+        });
+        let most = bin.and_then(|bin| length_range(bin).1);
+        Part::value(most.map_or(f64::NAN, f64::from))
     }
 
     /// A share of the customers that arrive.

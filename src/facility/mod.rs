@@ -198,7 +198,7 @@ pub use fel::{
 pub use measures::Measure;
 pub(in crate::facility) use measures::QUANTILES;
 pub use model::Facility;
-pub(in crate::facility) use model::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
+pub(in crate::facility) use model::{ClassOutput, FacilityOutput, Level, TimeSums};
 pub use network::{Breakdown, Delay, Discipline, Fork, Network, Router, Shift, Sink, Station, WhenFull};
 pub use plan::Study;
 pub use points::{DesignResults, DesignRun, FacilityDesign, PointNetwork, PointRun, WatchPoint};

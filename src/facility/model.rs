@@ -16,6 +16,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::Source;
 use crate::pdes::{Capacity, Context, Model};
+use crate::statistics::quantiles::LENGTHS;
 use crate::time::{Resolution, Ticks};
 
 use super::nodes::{Kind, Node};
@@ -23,9 +24,7 @@ use super::{MAX_CLASSES, Network};
 
 pub(super) use laws::{Places, library_with_laws, variate};
 pub(super) use level::{Level, TimeSums};
-pub(super) use records::{
-    BALKED, BEGAN, BINS, LAST_BIN, LEFT, LOST, RENEGED, bin_edges, histogram_words, present_of, sojourns_of,
-};
+pub(super) use records::{BALKED, BEGAN, LEFT, LOST, RENEGED, histogram_words, present_of, sojourns_of};
 pub(super) use streams::name as stream_name;
 pub(super) use tables::odds;
 
@@ -34,12 +33,6 @@ const ROOM: u32 = 128;
 
 /// The most that may wait at a station: events name slots by 16 bits.
 pub(super) const MOST_ROOM: u32 = 1 << 16;
-
-shared! {
-    "facility/network/bins.wgsl":
-    /// Numbers of customers whose time is recorded; the last stands for all larger ones.
-    pub(super) const LENGTHS: usize;
-}
 
 shared! {
     "facility/network/records.wgsl":
@@ -239,7 +232,7 @@ impl ClassOutput {
 }
 
 /// The WGSL `struct Output` of [`Facility`]: the output of each class at a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct FacilityOutput {
     /// By class.
@@ -256,6 +249,13 @@ pub struct FacilityOutput {
     /// Ticks with 0, 1, 2 … customers, and with more in the last; zeros without
     /// [`Facility::with_details`].
     pub lengths: [u64; LENGTHS],
+}
+
+// (Arrays of this length have no default.)
+impl Default for FacilityOutput {
+    fn default() -> Self {
+        Self::zeroed()
+    }
 }
 
 /// A length as a word.

@@ -1,37 +1,22 @@
-//! Quantiles of times, from the histograms of all replications together.
-//!
-//! Replication r is in group r mod 32, and a group has a histogram of each class at each node.
-//! Counts are summed, so results do not depend on the parts in which a study runs. A quantile is
-//! that of all groups together. Its interval contains the times x that Student's t-test of the
-//! groups does not reject: per group, the number of times below x less the quantile's share of all
-//! its times, which should be 0 on average. The test corrects for the skewness of these numbers, as
-//! the intervals of deviations do.
+//! Quantiles of times, from the histograms of all replications together
+//! ([`statistics::quantiles`](crate::statistics)): a histogram of each class at each node.
 
 use crate::pdes::Model as _;
-use crate::statistics::{student_t, unskewed_interval};
+use crate::statistics::quantiles::{self, BINS, ENOUGH, LAST_BIN, bin_edges, quantile};
 
 use super::measures::{Measure, Measured};
-use super::model::{BINS, LAST_BIN, bin_edges};
-use super::sums::real;
 use super::{Facility, Row};
-
-/// Groups of replications: enough for a t-test, and few enough for memory.
-const GROUPS: usize = 32;
-
-/// Groups that must have times as long as a quantile: with fewer, intervals are too narrow.
-const ENOUGH: usize = 10;
 
 /// Quantiles that a warning names; it counts the others.
 const MOST_NAMED: usize = 4;
 
-/// The histograms of a study's replications, summed by group.
+/// The histograms of a study's replications: by node, class, sojourns (0) and waits (1).
+#[derive(Debug, Clone)]
 pub(super) struct Histograms {
     classes: usize,
-    /// By node, class, sojourns (0) and waits (1), and group: counts up to the last nonempty bin.
-    counts: Vec<Vec<u64>>,
+    sums: quantiles::Histograms,
     /// The bin of each limit of shares.
     limits: Vec<usize>,
-    replications: u64,
 }
 
 impl Histograms {
@@ -40,31 +25,23 @@ impl Histograms {
         let classes = facility.network.classes.len();
         let histograms = if details { facility.nodes.len() * classes * 2 } else { 0 };
         let limits = facility.limits().iter().map(|limit| limit[2] as usize).collect();
-        Self { classes, counts: vec![Vec::new(); histograms * GROUPS], limits, replications: 0 }
+        Self { classes, sums: quantiles::Histograms::new(histograms), limits }
     }
 
     /// Adds the next replication, by its LPs' rows of [`Facility::rows_of_histograms`].
     pub(super) fn add(&mut self, rows: &[[u32; 4]]) {
-        #[expect(clippy::cast_possible_truncation, reason = "below 32")]
-        let group = (self.replications % GROUPS as u64) as usize;
-        self.replications += 1;
-        let sums = self.counts.iter_mut().skip(group).step_by(GROUPS);
         let words = BINS as usize + self.limits.len().next_multiple_of(4);
-        for (sums, counts) in sums.zip(rows.as_flattened().chunks_exact(words)) {
-            let (bins, limits) = counts.split_at(BINS as usize);
-            let counts = bins.iter().enumerate().chain(self.limits.iter().copied().zip(limits));
-            for (bin, &count) in counts.filter(|&(_, &count)| count > 0) {
-                sums.resize(sums.len().max(bin + 1), 0);
-                // Counts from a manipulated file may be at their maximum.
-                sums[bin] = sums[bin].saturating_add(count.into());
-            }
-        }
+        let limits = &self.limits;
+        self.sums.add(rows.as_flattened().chunks_exact(words).map(|counts| {
+            let (bins, exact) = counts.split_at(BINS as usize);
+            let exact = limits.iter().copied().zip(exact.iter().copied());
+            bins.iter().copied().enumerate().chain(exact)
+        }));
     }
 
-    /// The numbers that a file stores: per histogram its length, then its counts.
+    /// The numbers that a file stores.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
-        let each = |counts: &'_ Vec<u64>| std::iter::once(counts.len() as u64).chain(counts.clone());
-        self.counts.iter().flat_map(each)
+        self.sums.numbers()
     }
 
     /// Restores `replications` replications from the numbers of a file; `None` if they do not fit.
@@ -73,106 +50,25 @@ impl Histograms {
         replications: u64,
         mut numbers: impl ExactSizeIterator<Item = u64>,
     ) -> Option<()> {
-        self.replications = replications;
-        for counts in &mut self.counts {
-            let length = numbers.next().filter(|&length| length <= BINS.into())?;
-            counts.extend(numbers.by_ref().take(usize::try_from(length).ok()?));
-            (counts.len() as u64 == length).then_some(())?;
-        }
+        self.sums.restore(replications, &mut numbers)?;
         (numbers.len() == 0).then_some(())
     }
 
     /// The number of times below each bin, and at the end all, by group: of a class at a node, or
     /// of all classes.
-    fn below(&self, node: usize, class: Option<usize>, which: usize) -> Vec<Vec<u128>> {
+    pub(super) fn below(&self, node: usize, class: Option<usize>, which: usize) -> Vec<Vec<u128>> {
         let classes = class.map_or(0..self.classes, |class| class..class + 1);
-        let group = |group: usize| {
-            let mut below = vec![0_u128; BINS as usize + 1];
-            for class in classes.clone() {
-                let histogram = (node * self.classes + class) * 2 + which;
-                let counts = &self.counts[histogram * GROUPS + group];
-                below[1..].iter_mut().zip(counts).for_each(|(sum, &count)| *sum += u128::from(count));
-            }
-            let mut sum = 0;
-            for count in &mut below {
-                sum += *count;
-                *count = sum;
-            }
-            below
-        };
-        let groups = usize::try_from(self.replications).unwrap_or(GROUPS).min(GROUPS);
-        (0..groups).map(group).collect()
+        self.sums.below(classes.map(|class| (node * self.classes + class) * 2 + which))
     }
-}
-
-/// A quantile. Positions are in bins: 3.5 is the middle of bin 3.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Estimate {
-    place: f64,
-    /// The interval, if there is one; its upper end may be in the last bin.
-    ends: Option<[f64; 2]>,
-    /// Whether few groups have times as long as the quantile.
-    few: bool,
-}
-
-/// The quantile of all groups; `None` if nothing was observed.
-fn estimate(groups: &[Vec<u128>], percent: u32, level: f64) -> Option<Estimate> {
-    let all = BINS as usize;
-    let total = |edge: usize| groups.iter().map(|below| below[edge]).sum::<u128>();
-    let rank = (total(all) * u128::from(percent)).div_ceil(100);
-    if rank == 0 {
-        return None;
-    }
-    let bin = (0..all).find(|&bin| rank <= total(bin + 1))?;
-    let (below, count) = (total(bin), total(bin + 1) - total(bin));
-    let place = number(bin) + (real(rank - below) - 0.5) / real(count);
-    let observed = groups.iter().filter(|below| below[all] > 0).count();
-    let long = groups.iter().filter(|group| group[all] > group[bin]).count();
-    let few = long < observed.min(ENOUGH);
-    let freedom = observed.saturating_sub(1) as u64;
-    if freedom == 0 {
-        return Some(Estimate { place, ends: None, few });
-    }
-    let student = student_t(freedom, level);
-    // The interval of the tested number, in hundredths.
-    let share = f64::from(percent);
-    let test = |edge: usize| {
-        let residual = |below: &Vec<u128>| 100.0 * real(below[edge]) - share * real(below[all]);
-        unskewed_interval(&groups.iter().map(residual).collect::<Vec<_>>(), student)
-    };
-    // Interpolates the ends of these intervals linearly between two edges.
-    let crossing = |first: f64, second: f64| (first / (first - second)).clamp(0.0, 1.0);
-    let (mut lower, mut last) = (0.0, test(bin + 1)[1]);
-    for edge in (0..=bin).rev() {
-        let here = test(edge)[1];
-        if here < 0.0 {
-            lower = number(edge) + crossing(here, last);
-            break;
-        }
-        last = here;
-    }
-    let (mut upper, mut last) = (number(all), test(bin)[0]);
-    for edge in bin + 1..all {
-        let here = test(edge)[0];
-        if here > 0.0 {
-            upper = number(edge - 1) + crossing(last, here);
-            break;
-        }
-        last = here;
-    }
-    Some(Estimate { place, ends: Some([lower.min(place), upper.max(place)]), few })
-}
-
-fn number(bin: usize) -> f64 {
-    real(bin as u128)
 }
 
 impl Facility {
-    /// Fills the rows of quantiles, in the order of `columns`. Returns warnings.
+    /// Fills the rows of quantiles, in the order of `columns`. `below` is [`Histograms::below`].
+    /// Returns warnings.
     pub(super) fn fill_quantiles(
         &self,
         columns: &[Measured],
-        histograms: &Histograms,
+        below: impl Fn(usize, Option<usize>, usize) -> Vec<Vec<u128>>,
         level: f64,
         rows: &mut [Row],
     ) -> Vec<String> {
@@ -193,10 +89,10 @@ impl Facility {
             let node = column.node.expect("quantiles are of a node");
             if of != Some((node, column.class, which)) {
                 of = Some((node, column.class, which));
-                groups = histograms.below(node, column.class, which);
+                groups = below(node, column.class, which);
             }
             row.observations = observed[which];
-            let Some(found) = estimate(&groups, percent, level) else { continue };
+            let Some(found) = quantile(&groups, percent, level) else { continue };
             let time = |place| self.time_at(place, which == 1);
             let Some(mean) = time(found.place) else {
                 warnings.push(format!(
@@ -263,6 +159,8 @@ mod tests {
     use super::*;
     use crate::facility::QUANTILES;
     use crate::facility::{Distribution, Network, Source, Station};
+    use crate::statistics::quantiles::GROUPS;
+    use crate::statistics::{student_t, unskewed_interval};
     use crate::time::Ticks;
     use proptest::prelude::*;
 
@@ -310,7 +208,7 @@ mod tests {
             let (facility, percent) = (facility(), QUANTILES[number]);
             let mut histograms = Histograms::new(&facility, true);
             runs.iter().for_each(|run| histograms.add(&rows(&facility, run)));
-            let found = estimate(&histograms.below(STATION, class, 1), percent, 0.95);
+            let found = quantile(&histograms.below(STATION, class, 1), percent, 0.95);
             // By group, the bins of its times.
             let of = |run: &[Vec<u64>; 2]| match class {
                 Some(class) => run[class].clone(),
@@ -371,8 +269,7 @@ mod tests {
             let mut rest = Histograms::new(&facility, true);
             prop_assert_eq!(rest.restore(cut as u64, numbers.iter().copied()), Some(()));
             runs[cut..].iter().for_each(|run| rest.add(&rows(&facility, run)));
-            prop_assert_eq!(&rest.counts, &whole.counts);
-            prop_assert_eq!(rest.replications, whole.replications);
+            prop_assert_eq!(&rest.sums, &whole.sums);
             let restored = |numbers: &[u64]| {
                 Histograms::new(&facility, true).restore(cut as u64, numbers.iter().copied())
             };
@@ -392,11 +289,11 @@ mod tests {
             histograms.add(&rows(&facility, &[[vec![1000 + 50 * number; 100], long].concat(), Vec::new()]));
         }
         let groups = histograms.below(STATION, Some(0), 1);
-        let few = |percent| estimate(&groups, percent, 0.95).unwrap().few;
+        let few = |percent| quantile(&groups, percent, 0.95).unwrap().few;
         assert_eq!([50, 99].map(few), [false, true]);
         let warning = too_narrow(vec!["wait_99 at `s`".to_owned(); 6]).unwrap();
         assert!(warning.contains("wait_99 at `s`; wait_99 at `s`; and 2 more; make"), "{warning}");
         assert_eq!(too_narrow(Vec::new()), None);
-        assert!(estimate(&histograms.below(STATION, Some(1), 1), 50, 0.95).is_none(), "no observations");
+        assert!(quantile(&histograms.below(STATION, Some(1), 1), 50, 0.95).is_none(), "no observations");
     }
 }

@@ -152,7 +152,10 @@ pub struct Length {
     /// The station.
     pub node: String,
     /// The number of customers.
-    pub customers: usize,
+    pub customers: u32,
+    /// The largest number of customers in this share: the same up to 31, where each number has a
+    /// share; none if it is open.
+    pub most: Option<u32>,
     /// Whether it is the share of this number or more.
     pub or_more: bool,
     /// The mean over the replications.

@@ -7,11 +7,12 @@ use bytemuck::{Pod, Zeroable, pod_read_unaligned};
 use crate::pdes::checkpoint::file::{STUDY, Sections, Writer, number};
 use crate::pdes::checkpoint::{Identity, SavePlan};
 use crate::pdes::{Autosave, Checkpoint, CheckpointError};
+use crate::statistics::quantiles::LENGTHS;
 use crate::time::Ticks;
 
 use super::measures::Measured;
 use super::quantiles::Histograms;
-use super::{Facility, FacilityError, FacilityOutput, LENGTHS, Study};
+use super::{Facility, FacilityError, FacilityOutput, Study};
 
 /// The sections of [`STUDY`].
 const NUMBERS: usize = 0;
@@ -349,7 +350,7 @@ fn text(facility: &Facility) -> String {
     serde_json::to_string(&network).expect("a description can be written")
 }
 
-/// Empty shares of replications, for each node and each number of customers.
+/// Empty shares of replications, for each node and each bin of numbers of customers.
 pub(super) fn no_shares(details: bool, nodes: usize) -> Vec<Vec<Vec<f64>>> {
     vec![vec![Vec::new(); LENGTHS]; if details { nodes } else { 0 }]
 }

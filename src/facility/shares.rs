@@ -6,10 +6,11 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use crate::statistics::Part;
+use crate::statistics::quantiles::BINS;
 use crate::text::quoted;
 
 use super::measures::Measured;
-use super::model::{BINS, histogram_words};
+use super::model::histogram_words;
 use super::sums::real;
 use super::{Facility, FacilityError, Measure};
 
@@ -137,9 +138,9 @@ impl Facility {
     fn bound(&self, up_to: f64) -> Result<crate::time::Ticks, FacilityError> {
         let ticks = (up_to * f64::from(self.resolution.ticks_per_unit()) * (1.0 + f64::EPSILON)).floor();
         let units = ticks / f64::from(self.resolution.ticks_per_unit());
-        self.resolution
-            .ticks(units)
-            .map_err(|source| FacilityError::Time { what: "bound of a share", source })
+        // An error names the bound as it was written.
+        let found = self.resolution.ticks(units).or_else(|_| self.resolution.ticks(up_to));
+        found.map_err(|source| FacilityError::Time { what: "bound of a share", source })
     }
 
     /// The same with details that count times up to the bounds of shares.

@@ -11,6 +11,7 @@ use web_time::Instant;
 use crate::gpu::Verdict;
 use crate::pdes::{CpuSimulation, FaultKind, Options, Replica, SimulationError, Until};
 use crate::random::mix;
+use crate::statistics::quantiles::{length_bin, length_range};
 use crate::statistics::{
     AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Part, Pooled, Spent, Summary,
     Values, check_level,
@@ -29,8 +30,7 @@ use super::scale::LONGEST;
 use super::sums::Observed;
 use super::theory;
 use super::{
-    ClassOutput, Facility, FacilityError, FacilityOutput, LENGTHS, Length, Report, Row, SavedStudy, Study,
-    StudyRun,
+    ClassOutput, Facility, FacilityError, FacilityOutput, Length, Report, Row, SavedStudy, Study, StudyRun,
 };
 
 /// Bytes of results stored at once; they bound the number of replications on a device.
@@ -256,7 +256,8 @@ impl Facility {
             Ok(facility.row(column, &summary(column, study.level)?, facility.theory(column, &known)))
         });
         let mut rows = rows.collect::<Result<Vec<_>, FacilityError>>()?;
-        warnings.extend(facility.fill_quantiles(&columns, &histograms, study.level, &mut rows));
+        let below = |node, class, which| histograms.below(node, class, which);
+        warnings.extend(facility.fill_quantiles(&columns, below, study.level, &mut rows));
         rows.iter_mut().zip(columns).for_each(|(row, column)| row.parts = column.parts);
         let (engine, adapter, mapping) = makers.names();
         Ok(Report {
@@ -357,21 +358,22 @@ impl Facility {
             upper: summary.interval.map(|interval| interval.upper),
             theory,
             observations: summary.observations,
-            resolution: None,
+            resolution: summary.mean.filter(|_| column.measure.is_of_lengths()).and_then(length_resolution),
             parts: Pooled::new(column.parts.estimator()),
         }
     }
 
     /// The distribution of the number of customers at each station, from shares of time by node,
     /// number and replication.
-    fn lengths(&self, shares: &[Vec<Vec<f64>>], level: f64) -> Result<Vec<Length>, FacilityError> {
+    pub(super) fn lengths(&self, shares: &[Vec<Vec<f64>>], level: f64) -> Result<Vec<Length>, FacilityError> {
         let mut lengths = Vec::new();
         for (node, shares) in self.nodes.iter().zip(shares) {
             if !matches!(node.kind, Kind::Station { .. }) {
                 continue;
             }
             let most = shares.iter().rposition(|values| values.iter().any(|&share| share > 0.0)).unwrap_or(0);
-            for (customers, values) in shares.iter().enumerate().take(most + 1) {
+            for (bin, values) in shares.iter().enumerate().take(most + 1) {
+                let (customers, most) = length_range(bin);
                 let values = Column { name: "share".to_owned(), values: Values::F64(values.clone()) };
                 let observations =
                     Observations::new(values.values.len(), vec![values], [], Pairing::Independent)?;
@@ -379,7 +381,8 @@ impl Facility {
                 lengths.push(Length {
                     node: node.name.clone(),
                     customers,
-                    or_more: customers == LENGTHS - 1,
+                    most,
+                    or_more: most.is_none(),
                     mean: summary.mean.unwrap_or(f64::NAN),
                     half_width: summary.interval.map(|interval| interval.half_width),
                 });
@@ -568,6 +571,13 @@ fn little(reported: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
 /// Whether a column has parts of each replication.
 fn pooled(column: &&Measured) -> bool {
     column.measure.quantile().is_none()
+}
+
+/// The width of the bin of a number of customers, if it holds several.
+fn length_resolution(number: f64) -> Option<f64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let (least, most) = length_range(length_bin(number as u32));
+    most.filter(|most| *most > least).map(|most| f64::from(most - least + 1))
 }
 
 fn summary(column: &Measured, level: f64) -> Result<Summary, AnalysisError> {

@@ -6,7 +6,6 @@ use std::ops::{Add, Sub};
 use crate::statistics::Part;
 use crate::time::Ticks;
 
-use super::model::LENGTHS;
 use super::{ClassOutput, FacilityOutput, Level, TimeSums};
 
 #[expect(clippy::cast_precision_loss, reason = "rounded at the very end")]
@@ -69,11 +68,10 @@ impl<'r> Observed<'r> {
         self.difference(|rows, age| Area(all(rows).area(age))).0
     }
 
-    /// Ticks with this number of customers.
-    pub(super) fn length(&self, node: usize, customers: usize) -> u64 {
-        let customers = customers.min(LENGTHS - 1);
-        let before = self.before.map_or(0, |before| before[node].lengths[customers]);
-        self.rows[node].lengths[customers].saturating_sub(before)
+    /// Ticks with numbers of customers of a bin.
+    pub(super) fn length(&self, node: usize, bin: usize) -> u64 {
+        let before = self.before.map_or(0, |before| before[node].lengths[bin]);
+        self.rows[node].lengths[bin].saturating_sub(before)
     }
 }
 

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::pdes::Model as _;
+use crate::statistics::quantiles::bin_edges;
 
-use super::model::{bin_edges, sojourns_of};
+use super::model::sojourns_of;
 use super::nodes::Kind;
 use super::sums::real;
 use super::{Facility, FacilityError, Study};

@@ -51,16 +51,7 @@ impl Facility {
             let remedy = "traced runs end before 2^47 ticks; choose fewer ticks per unit or an earlier end";
             return Err(setting("the end of the run", study.until.to_string(), remedy));
         }
-        if follow.every == 0 || follow.most == 0 {
-            let remedy = "choose at least 1 for both numbers";
-            return Err(setting("the number of followed customers", "0".to_owned(), remedy));
-        }
-        let begins = self.begins(follow);
-        let all: u64 = begins.iter().map(|begin| u64::from(begin.2)).sum();
-        if all > u64::from(MOST) {
-            let remedy = "at most 65,535 can be followed; follow fewer of each source and population";
-            return Err(setting("the number of followed customers", all.to_string(), remedy));
-        }
+        let begins = self.followed_from(follow)?;
         let mut tags = Vec::new();
         let mut next = 1;
         for &(node, class, count) in &begins {
@@ -104,8 +95,17 @@ impl Facility {
         Ok(model.visits(&memory, &tags))
     }
 
-    /// Where followed customers begin, and the most of each.
-    fn begins(&self, follow: Follow) -> Vec<(usize, usize, u32)> {
+    /// Where followed customers begin, and the most of each: sources and nodes with populations.
+    pub(super) fn followed_from(&self, follow: Follow) -> Result<Vec<(usize, usize, u32)>, FacilityError> {
+        let setting = |value: String, remedy: &str| FacilityError::Setting {
+            node: self.network.name.clone(),
+            what: "the number of followed customers",
+            value,
+            remedy: remedy.to_owned(),
+        };
+        if follow.every == 0 || follow.most == 0 {
+            return Err(setting("0".to_owned(), "choose at least 1 for both numbers"));
+        }
         let mut begins = Vec::new();
         for (number, node) in self.nodes.iter().enumerate() {
             if let Kind::Source { class, .. } = node.kind {
@@ -115,7 +115,14 @@ impl Facility {
                 begins.push((number, class, pair.population.div_ceil(follow.every).min(follow.most)));
             }
         }
-        begins
+        let all: u64 = begins.iter().map(|begin| u64::from(begin.2)).sum();
+        match all > u64::from(MOST) {
+            true => {
+                let remedy = "at most 65,535 can be followed; follow fewer of each source and population";
+                Err(setting(all.to_string(), remedy))
+            }
+            false => Ok(begins),
+        }
     }
 
     async fn memory_at(

@@ -27,33 +27,46 @@ impl FromStr for NumberRange {
     type Err = OptimiseError;
 
     fn from_str(text: &str) -> Result<Self, OptimiseError> {
-        let wrong = || {
-            OptimiseError::invalid(format!(
-                "{text}: expected PATH=FIRST..LAST, with whole numbers, such as station.desk.servers=1..20, or \
-                 PATH=FIRST..LAST:STEP"
-            ))
-        };
-        let (path, values) = text.split_once('=').ok_or_else(wrong)?;
-        let (first, last) = values.split_once("..").ok_or_else(wrong)?;
+        let wrong = |reason: &str| OptimiseError::invalid(format!("{text}: {reason}"));
+        let form = "write PATH=FIRST..LAST, with whole numbers, such as station.desk.servers=1..20, or \
+                    PATH=FIRST..LAST:STEP";
+        let (path, values) = text.split_once('=').ok_or_else(|| wrong(form))?;
+        let (first, last) = values.split_once("..").ok_or_else(|| wrong(form))?;
         let path = path.trim().to_owned();
+        let not_a_number =
+            |number: &str, what: &str| wrong(&format!("`{}` is not {what}; {form}", number.trim()));
+        let backwards = || wrong("the first number is above the last one; swap them");
         let Some((last, step)) = last.split_once(':') else {
-            let [first, last] = [first, last].map(|end| end.trim().parse::<i64>().map_err(|_| wrong()));
-            let (first_place, last) = (first?, last?);
+            let whole = |end: &str| {
+                let what = match end.trim().parse::<f64>() {
+                    Ok(number) if number.is_finite() => "a whole number, and there is no step",
+                    _ => "a number",
+                };
+                end.trim().parse::<i64>().map_err(|_| not_a_number(end, what))
+            };
+            let (first_place, last) = (whole(first)?, whole(last)?);
             #[expect(clippy::cast_precision_loss, reason = "numbers of descriptions are smaller")]
             let first = first_place as f64;
             return match first_place > last {
-                true => Err(wrong()),
+                true => Err(backwards()),
                 false => Ok(Self { path, first, step: None, places: (first_place, last) }),
             };
         };
-        let [first, last, step] = [first, last, step].map(|number| {
-            number.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong)
-        });
-        let (first, last, step) = (first?, last?, step?);
+        let real = |number: &str| {
+            let found = number.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+            found.ok_or_else(|| not_a_number(number, "a number"))
+        };
+        let (first, last, step) = (real(first)?, real(last)?, real(step)?);
+        if step <= 0.0 {
+            return Err(wrong(&format!("the step {step} is not above 0; choose a larger one")));
+        }
+        if first > last {
+            return Err(backwards());
+        }
         // A last number that is no whole step away is left out.
         let steps = ((last - first) / step + 1e-9).floor();
-        if step <= 0.0 || !(0.0..=MOST_STEPS).contains(&steps) {
-            return Err(wrong());
+        if steps > MOST_STEPS {
+            return Err(wrong(&format!("there are more than {MOST_STEPS} steps; choose a longer step")));
         }
         #[expect(clippy::cast_possible_truncation, reason = "it is bounded")]
         let places = (0, steps as i64);
@@ -103,8 +116,19 @@ mod tests {
         assert_eq!((steps.path.as_str(), steps.places()), ("a.speed", 0..=9));
         assert_eq!((steps.value(2), steps.value(9)), (Value::Real(0.3), Value::Real(1.0)));
         assert_eq!((steps.place_of(0.3), steps.place_of(0.35), steps.place_of(1.1)), (Some(2), None, None));
-        for wrong in ["a", "a=1", "a=3..1", "a=1.5..2", "a=1..2:0", "a=1..2:-1", "a=2..1:0.1", "a=1..x:1"] {
-            assert!(wrong.parse::<NumberRange>().is_err(), "{wrong}");
+        for (wrong, says) in [
+            ("a", "write PATH"),
+            ("a=1", "write PATH"),
+            ("a=3..1", "swap them"),
+            ("a=1.5..2", "`1.5` is not a whole number"),
+            ("a=1..2:0", "the step 0 is not above 0"),
+            ("a=1..2:-1", "the step -1 is not above 0"),
+            ("a=2..1:0.1", "swap them"),
+            ("a=1..x:1", "`x` is not a number"),
+            ("a=1..2:1e-12", "more than 1000000000 steps"),
+        ] {
+            let error = wrong.parse::<NumberRange>().unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
         }
     }
 }

@@ -200,6 +200,8 @@ begins! {
     /// `batch`: waits until as many are together; the last one executes what it
     /// [`does`](Part::does).
     batch "batch"
+    /// `note`: writes a line of traces, with a [`value`](Part::value).
+    note "note"
     /// `clone`: starts as many copies of the entity, which execute what it [`does`](Part::does).
     copies "clone"
     /// A branch of [`wait_any`]: a signal, and what it [`does`](Part::does).
@@ -236,6 +238,9 @@ begins! {
     capacity "capacity"
     /// `up_to`: bounds of a tally, of which the shares of observations are reported.
     up_to "up_to"
+    /// `histogram`: the width of the first bins of a tally, of which quantiles are reported; of a
+    /// variable with `level`, whether the time with each value is.
+    histogram "histogram"
     /// `value` of a variable or an attribute.
     value "value"
     /// `kind` of a variable or an attribute: `integer`, `time` or `real`.
@@ -381,7 +386,7 @@ impl Part {
         otherwise "else"
         /// `elif`: a list of other [`branch`]es.
         elif "elif"
-        /// `value` of an observation, or of a variable.
+        /// `value` of an observation, of a note, or of a variable.
         value "value"
         /// `by`: how much is counted.
         by "by"
@@ -529,7 +534,7 @@ impl ModelBuilder {
     }
 
     /// What is reported of a tally besides its mean: the shares of observations up to bounds, with
-    /// [`up_to`].
+    /// [`up_to`], and quantiles, with [`histogram`].
     #[track_caller]
     pub fn tally(self, name: &str, tally: Part) -> Self {
         self.named("tally", name, tally)

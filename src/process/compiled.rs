@@ -38,14 +38,15 @@ impl ProcessModel {
     /// [`ProcessError::Unknown`] and [`ProcessError::Setting`].
     pub fn set(&mut self, change: &str) -> Result<(), ProcessError> {
         let place = Place::default();
-        let wrong = |value: &str, remedy: &str| ProcessError::Setting {
+        let wrong = |what: &str, value: &str, remedy: &str| ProcessError::Setting {
             place,
-            what: "the change of a parameter".to_owned(),
+            what: what.to_owned(),
             value: crate::text::quoted(value),
             remedy: remedy.to_owned(),
         };
         let form = "write NAME=VALUE or NAME=VALUE,VALUE";
-        let (name, values) = change.split_once('=').ok_or_else(|| wrong(change, form))?;
+        let (name, values) =
+            change.split_once('=').ok_or_else(|| wrong("the change of a parameter", change, form))?;
         let known = self.parameters.keys().cloned().collect();
         let Some(parameter) = self.parameters.get_mut(name.trim()) else {
             let (name, what) = (name.trim().to_owned(), "a parameter");
@@ -53,7 +54,7 @@ impl ProcessModel {
         };
         let numbers = values.split(',').map(|value| {
             let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-            number.ok_or_else(|| wrong(value, "write a number"))
+            number.ok_or_else(|| wrong(&format!("the parameter `{}`", name.trim()), value, "write a number"))
         });
         parameter.values = numbers.collect::<Result<_, _>>()?;
         Ok(())

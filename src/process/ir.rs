@@ -52,6 +52,11 @@ pub struct ProcessModel {
     pub costs: IndexMap<String, Cost>,
     /// What is reported of tallies besides their means, by the name of the tally.
     pub tallies: IndexMap<String, Tally>,
+    /// Whether all tallies and levels have histograms, from which quantiles follow. Of tallies
+    /// without a width of their own, the first bins are a tick, 1 or 1/16 wide.
+    pub quantiles: bool,
+    /// The most notes of a run that are kept: 0 in studies.
+    pub notes: u32,
 }
 
 /// What a resource costs: numbers and parameters only, none by default.
@@ -73,6 +78,9 @@ pub struct Tally {
     /// Bounds, with their texts in the names of measures: the share of observations up to each.
     /// Numbers and parameters only.
     pub up_to: Vec<(String, Expression)>,
+    /// The width of the first bins of a histogram, from which quantiles follow: numbers and
+    /// parameters only. From 16 bins on, a bin is 1/16 as wide as its least observation, or less.
+    pub histogram: Option<Expression>,
     /// Where it is written.
     pub place: Place,
 }
@@ -139,6 +147,8 @@ pub struct Variable {
     pub value: Option<Value>,
     /// Whether a global integer has a time average.
     pub level: bool,
+    /// Whether the time with each value of a level is kept, from which quantiles follow.
+    pub histogram: bool,
     /// Where it is written.
     pub place: Place,
 }
@@ -584,6 +594,13 @@ pub enum Action {
         name: String,
         /// How much, at least 0. Default: 1.
         by: Option<Expression>,
+    },
+    /// Writes a line of traces, and does nothing in studies.
+    Note {
+        /// What it says.
+        name: String,
+        /// An integer that is written with it. Default: 0.
+        value: Option<Expression>,
     },
     /// Continues at the beginning of a named block of the entity.
     Go {

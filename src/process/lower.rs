@@ -25,7 +25,7 @@ mod tests;
 
 use super::error::ProcessError;
 use super::ir::{Place, ProcessModel};
-use super::program::{EntityLayout, MOST_ENTITIES, Program, Size, StepId};
+use super::program::{EntityLayout, Histogram, MOST_ENTITIES, Program, Size, StepId};
 pub(super) use held::{Amount, held_at};
 use lowering::{CREATED, Lowering, WHO, number};
 
@@ -34,6 +34,9 @@ const MOST_TYPES: usize = 255;
 
 /// Most rows of `Params`: WebGPU has 64 KiB for a uniform buffer.
 const MOST_PARAM_ROWS: u32 = 4096;
+
+/// Most rows of histograms: half a MiB of each replication, and a loop that software adapters end.
+const MOST_HISTOGRAM_ROWS: u32 = 1 << 15;
 
 /// Checks the model and compiles it.
 ///
@@ -65,9 +68,28 @@ pub fn lower(model: &ProcessModel) -> Result<Program, ProcessError> {
 }
 
 impl Lowering<'_> {
+    /// Gives rows to histograms from this one on. Returns the row behind them.
+    fn histograms(&mut self, mut next: u32) -> u32 {
+        for histogram in self.sums.values_mut().filter_map(|sum| sum.histogram.as_mut()) {
+            let (Histogram::Observations { row, .. } | Histogram::Times { row }) = histogram;
+            *row = next;
+            next += histogram.rows();
+        }
+        next
+    }
+
     fn finish(mut self, entries: Vec<Vec<StepId>>) -> Result<Program, ProcessError> {
         let fault_row = self.rows(1).max(2);
-        let global_rows = fault_row + 1;
+        // Histograms and notes are never in the state.
+        let has = !self.noted.is_empty() || self.sums.values().any(|sum| sum.histogram.is_some());
+        let first = if has { (fault_row + 1).max(Size::Large.state_rows()) } else { fault_row + 1 };
+        let behind = self.histograms(first);
+        if behind - first > MOST_HISTOGRAM_ROWS {
+            let (count, most) = ((behind - first) as usize, MOST_HISTOGRAM_ROWS as usize);
+            return Err(ProcessError::TooMany { what: "rows of histograms", count, most });
+        }
+        let notes = if self.noted.is_empty() { 0 } else { 1 + self.model.notes };
+        let global_rows = behind + notes;
         let sums = self.sums.values().flat_map(|sum| sum.row..sum.row + sum.kind.rows());
         // Words of variables are read where their averages end.
         let words = 0..self.next_word.div_ceil(4).max(2);
@@ -117,6 +139,9 @@ impl Lowering<'_> {
             output_rows,
             parameters: self.model.parameters.keys().cloned().collect(),
             fault_row,
+            histograms: first..behind,
+            noted: self.noted.into_iter().collect(),
+            notes: behind..global_rows,
         };
         program.laws = self.constants.laws;
         if program.param_rows > MOST_PARAM_ROWS {

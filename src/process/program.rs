@@ -11,6 +11,9 @@ mod values;
 #[doc = include_str!("program/machine.md")]
 pub mod machine {}
 
+use std::ops::Range;
+
+use crate::statistics::quantiles::{BIN_ROWS, LENGTHS};
 use crate::time::Resolution;
 
 use super::ir;
@@ -77,6 +80,24 @@ pub struct Program {
     pub parameters: Vec<String>,
     /// The row of the first fault: entity, detail, time (2).
     pub fault_row: u32,
+    /// The rows of histograms, in LP memory. Those of sums follow each other in their order. Runs
+    /// without the general engine return them behind `output_rows`.
+    pub histograms: Range<u32>,
+    /// What notes say.
+    pub noted: Vec<Noted>,
+    /// The rows of notes, in LP memory, if they are kept: (their number, 0, 0, 0), then for each
+    /// the integer, the number of the entity, and the time (47 bits) with the number of the note
+    /// above it.
+    pub notes: Range<u32>,
+}
+
+/// What a note says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Noted {
+    /// The text.
+    pub name: String,
+    /// The type of the entity.
+    pub process: u32,
 }
 
 impl Program {
@@ -334,6 +355,42 @@ pub struct Sum {
     pub kind: SumKind,
     /// Its first row.
     pub row: u32,
+    /// Its histogram.
+    pub histogram: Option<Histogram>,
+}
+
+/// The histogram of a tally, or of the time with each value of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Histogram {
+    /// Counts by bin, whose unit is two to the power of a constant of `Params`.
+    Observations {
+        /// Its first row.
+        row: u32,
+        /// The constant, at most 31.
+        shift: ParamWord,
+    },
+    /// A row: the end of the time that is in it (2), 0, 0. Then times (2) by bin.
+    Times {
+        /// Its first row.
+        row: u32,
+    },
+}
+
+impl Histogram {
+    /// How many rows it has.
+    pub fn rows(self) -> u32 {
+        match self {
+            Self::Observations { .. } => BIN_ROWS,
+            Self::Times { .. } => 1 + u32::try_from(LENGTHS / 2).expect("there are few"),
+        }
+    }
+
+    /// Its first row.
+    pub fn row(self) -> u32 {
+        match self {
+            Self::Observations { row, .. } | Self::Times { row } => row,
+        }
+    }
 }
 
 /// Kinds of statistics.
@@ -386,6 +443,8 @@ pub enum ConstantKind {
     Probability(Vec<ir::Expression>),
     /// The same, and the sum has to be 1.
     Certainty(Vec<ir::Expression>),
+    /// The binary logarithm of a value of a kind, rounded down, at most 31.
+    Bin(Kind, ir::Expression),
     /// The rate of a period over the highest of all, in units of 2^-32.
     Share(usize, Vec<ir::Expression>),
     /// No bound: all ones.

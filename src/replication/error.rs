@@ -105,7 +105,7 @@ pub enum ReplicationError {
     },
     /// A watcher stopped the run before any replication of all points had ended.
     #[error(
-        "`watch` stopped it before a replication of each point had ended: there are no results. Let it run longer"
+        "it was stopped before a replication of each point had ended: there are no results. Let it run longer"
     )]
     Stopped,
     /// One replication alone is more than the device can hold.

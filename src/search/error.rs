@@ -244,7 +244,7 @@ pub enum SearchError {
     #[error("this engine is already running. Wait for the run to finish, or create an engine for each run")]
     Busy,
     /// The watcher of a run stopped it.
-    #[error("`watch` stopped it before all searches had ended: there are no results. Let it run longer")]
+    #[error("it was stopped before all searches had ended: there are no results. Let it run longer")]
     Stopped,
     /// The driver ends loops so early that no search makes progress.
     #[error(

@@ -91,6 +91,7 @@ mod partial;
 pub mod plot;
 mod pooled;
 mod profile;
+pub(crate) mod quantiles;
 mod report;
 mod selection;
 mod sequential;

@@ -72,6 +72,36 @@ pub struct Row {
     pub difference_half_width: Option<f64>,
 }
 
+impl Row {
+    /// A row without values.
+    pub(crate) fn empty(point: usize, factors: &[(String, Value)], replications: u64, level: f64) -> Self {
+        Self {
+            point,
+            factors: factors.to_vec(),
+            name: String::new(),
+            replications,
+            failed: 0,
+            observations: replications,
+            pairs: false,
+            mean: None,
+            half_width: None,
+            level,
+            relative_half_width: None,
+            variance: None,
+            min: None,
+            q05: None,
+            q25: None,
+            median: None,
+            q75: None,
+            q95: None,
+            max: None,
+            theory: None,
+            difference: None,
+            difference_half_width: None,
+        }
+    }
+}
+
 /// A failed replication and its point.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PointFailure {

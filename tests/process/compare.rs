@@ -11,7 +11,8 @@ use eventhorizon::pdes::{
 };
 use eventhorizon::process::ir::{Kind, ProcessModel};
 use eventhorizon::process::program::{
-    Control, FaultCode, GlobalWord, HEADER, INSTANT, LIVE, Program, SOURCE_EVENT, Size, Status, SumKind,
+    Control, FaultCode, GlobalWord, HEADER, Histogram, INSTANT, LIVE, Program, SOURCE_EVENT, Size, Status,
+    SumKind,
 };
 use eventhorizon::process::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small, lower};
 use eventhorizon::statistics::{Design, Experiment, Point};
@@ -451,6 +452,18 @@ impl Both<'_> {
     fn sums(&self, world: &World<'_>) -> Compared<()> {
         for sum in &self.program.sums {
             let (name, row) = (&*sum.name, self.row(sum.row));
+            // All observations are in a bin, and all times up to the last change.
+            if let Some(histogram) = sum.histogram {
+                let rows = (histogram.row()..histogram.row() + histogram.rows()).map(|at| self.row(at));
+                let words: Vec<u32> = rows.flatten().collect();
+                let wide = |words: &[u32]| u64::from(words[1]) << 32 | u64::from(words[0]);
+                match histogram {
+                    Histogram::Observations { .. } => same(name, words.iter().sum(), row[3])?,
+                    Histogram::Times { .. } => {
+                        same(name, words[4..].chunks_exact(2).map(wide).sum(), wide(&words))?;
+                    }
+                }
+            }
             match sum.kind {
                 SumKind::Tally(_) => {
                     let expected = world.tallies.get(name).copied().unwrap_or_default();

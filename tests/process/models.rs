@@ -70,7 +70,7 @@ pub fn choice(values: &[(i32, f64)]) -> Value {
 }
 
 pub fn variable(kind: Kind, value: Option<Value>) -> Variable {
-    Variable { kind, value, level: false, place: Place::default() }
+    Variable { kind, value, level: false, histogram: false, place: Place::default() }
 }
 
 pub fn resource(units: i32, order: Order) -> Resource {
@@ -203,7 +203,9 @@ fn harbour() -> ProcessModel {
         condition: binary(Binary::And, tide, free),
         waiting: Waiting { tally: Some("tide_wait".to_owned()), ..impatient(300.0) },
     };
-    let berth = [seize("berth", 1, Waiting::default()), delay(6.0), release("berth", 1)];
+    let note = Action::Note { name: "moored".to_owned(), value: Some("draught".into()) };
+    let berth = [seize("berth", 1, Waiting::default()), note, delay(6.0), release("berth", 1)];
+    let berth = berth.into_iter().chain([tally("stay", None)]);
     let mut ship = entity(every(9.0), [until].into_iter().chain(berth));
     ship.attributes = named([("draught", variable(Kind::Integer, Some(choice(&[(1, 0.4), (3, 0.6)]))))]);
     let rise = set("tide", binary(Binary::Modulo, binary(Binary::Plus, "tide", 1), 6));
@@ -211,9 +213,12 @@ fn harbour() -> ProcessModel {
         vec![source(Arrivals::Start)],
         [Action::Repeat { count: None, body: all([delay(4.0), rise]) }],
     );
-    let tide = Variable { level: true, ..variable(Kind::Integer, None) };
+    let tide = Variable { level: true, histogram: true, ..variable(Kind::Integer, None) };
+    let stay = Tally { histogram: Some(0.5.into()), ..Tally::default() };
     ProcessModel {
         variables: named([("tide", tide)]),
+        tallies: named([("stay", stay)]),
+        notes: 8,
         resources: named([("berth", resource(2, Order::Fifo))]),
         ..model("harbour", [("ship", ship), ("moon", moon)])
     }

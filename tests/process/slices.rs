@@ -23,11 +23,17 @@ fn by_engine<S: Sized3>(run: &ProcessRun<S>, seed: u64, until: Ticks) -> Result<
     let progress = simulation.run(Until::time(until)).map_err(fails)?;
     let outputs = simulation.outputs(until).unwrap();
     let listed = outputs.rows()[0].rows();
+    let program = run.program();
+    let place = |row: u32| (row - program.size.state_rows()) as usize;
+    let histograms = match program.histograms.is_empty() {
+        true => &[],
+        false => &simulation.memory()[place(program.histograms.start)..place(program.histograms.end)],
+    };
     Ok(Made {
         events: progress.events,
         fingerprint: simulation.fingerprint(),
         is_empty: progress.stop == Some(Stop::Empty),
-        rows: listed[..run.program().output_rows.len()].to_vec(),
+        rows: [&listed[..program.output_rows.len()], histograms].concat(),
     })
 }
 

@@ -107,6 +107,7 @@ pub fn expressions_mut(action: &mut Action) -> Vec<&mut Expression> {
         Action::Repeat { count, .. } => count.iter_mut().collect(),
         Action::Tally { value, .. } => value.iter_mut().collect(),
         Action::Count { by, .. } => by.iter_mut().collect(),
+        Action::Note { value, .. } => value.iter_mut().collect(),
         _ => Vec::new(),
     }
 }

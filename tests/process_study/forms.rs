@@ -249,3 +249,24 @@ fn a_profile_and_a_course_have_the_averages_of_the_report() {
     let first = report.row("desk", Some("customer"), Measure::Number).unwrap().values().next().unwrap();
     assert!(name == "desk" && (values.iter().sum::<f64>() / 100.0 - first).abs() < 1e-9);
 }
+
+#[test]
+fn points_of_a_design_are_in_one_form() {
+    let plain = network(&QUEUE.replace("speeds = [1], ", ""));
+    let alone = NetworkForm::of_points(std::slice::from_ref(&plain), &[], false).unwrap();
+    assert!(matches!(alone[0], NetworkForm::Network(_)));
+    let forms = NetworkForm::of_points(&[plain.clone(), network(QUEUE)], &[], false).unwrap();
+    assert!(forms.iter().all(|form| matches!(form, NetworkForm::Process(_))));
+    // A speed of 1 changes nothing, and random numbers are common.
+    let points = eventhorizon::statistics::Design::default().cross("point", [1_i64, 2]).unwrap();
+    let results = FacilityDesign::new(points, forms).study(&Study::new(8, 400.0, 40.0)).run().unwrap();
+    let report = results.report(0.95).unwrap();
+    let compared = report.rows.iter().filter(|row| row.difference.is_some());
+    let difference = |row: &eventhorizon::statistics::Row| row.difference.unwrap().abs();
+    let most = compared.map(|row| difference(row) / row.mean.unwrap().abs().max(1.0)).fold(0.0, f64::max);
+    assert!(most < 1e-4, "{most}");
+    assert!(report.rows.iter().any(|row| row.difference.is_some()));
+    // An error names its point.
+    let unstable = network(&QUEUE.replace("exponential = 2", "exponential = 0.5"));
+    assert_eq!(NetworkForm::of_points(&[plain, unstable], &[], false).unwrap_err().0, 1);
+}

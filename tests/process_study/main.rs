@@ -8,10 +8,12 @@ mod forms;
 mod networks;
 mod over_time;
 mod pairs;
+mod quantiles;
 mod quorums;
 mod saved;
 mod statements;
 mod stations;
+mod visits;
 
 use eventhorizon::gpu::Gpu;
 use eventhorizon::process::{CompiledProcess, ProcessError, ProcessModel, Study, StudyResults};

@@ -223,6 +223,17 @@ impl Args {
         ])
     }
 
+    /// The shares, each once.
+    fn shares(&self) -> Vec<Share> {
+        let mut all: Vec<Share> = Vec::new();
+        for share in &self.share {
+            if !all.contains(share) {
+                all.push(share.clone());
+            }
+        }
+        all
+    }
+
     /// Refuses measures of --only that a network does not have.
     fn check_only(&self, facility: &Facility) -> Outcome<()> {
         let mut known = facility.measures(self.quantiles);
@@ -275,6 +286,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         return Ok(write!(stdout(), "{text}")?);
     }
     let until = shared::end_of_runs(until, None)?;
+    args.profile.check(until)?;
     // What is found replaces it.
     let written_before = written.warm_up.filter(|&written| !args.find_warm_up || written < until);
     let warm_up = shared::warm_up(until, args.warm_up, written_before);
@@ -309,6 +321,7 @@ fn simulate(args: &Args) -> Outcome<()> {
         Some(Err(refused @ FacilityError::Setting { .. })) => return Err(refused.into()),
         visits => visits,
     };
+    let shares = args.shares();
     let keep = StudyAutosave::default().from(saved.as_ref()).to(args.saves.autosave());
     let mut report = match args.batches {
         Some(batches) => facility
@@ -321,21 +334,23 @@ fn simulate(args: &Args) -> Outcome<()> {
             })
             .run(),
         None => {
-            let run = facility.study(&study).shares(&args.share).backend(backend).options(options);
+            let run = facility.study(&study).shares(&shares).backend(backend).options(options);
             run.save(keep).watch(watch).run()
         }
     }?;
     bar.finish_and_clear();
     let form = NetworkForm::Network(Box::new(facility));
-    let trace = |visits: Result<Vec<Visit>, FacilityError>| {
-        let mut csv = Vec::new();
-        write_visits(&visits?, &mut csv)?;
-        shared::write(&args.trace_to, &csv)
-    };
     shared::all([
         write(args, &form, &study, &mut report, &place, saved.as_ref().map_or(0, SavedStudy::events)),
-        visits.map_or(Ok(()), trace),
+        visits.map_or(Ok(()), |visits| trace(args, visits)),
     ])
+}
+
+/// Writes the visits of followed customers.
+fn trace(args: &Args, visits: Result<Vec<Visit>, FacilityError>) -> Outcome<()> {
+    let mut csv = Vec::new();
+    write_visits(&visits?, &mut csv)?;
+    shared::write(&args.trace_to, &csv)
 }
 
 /// Prints and writes the results in all requested forms. `saved` events of a resumed study come

@@ -92,6 +92,10 @@ pub struct Args {
     /// this folder
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Print quantiles of all tallies too, and how large variables with `level` are in 90, 95 and
+    /// 99 % of the time
+    #[arg(long)]
+    quantiles: bool,
     /// Print and write these measures only: wait, or one by its name, such as 'queue(bed)',
     /// separated by commas
     #[arg(long, value_name = "MEASURES", value_parser = Only::parse)]
@@ -151,11 +155,13 @@ fn simulate(args: &Args) -> Outcome<()> {
     each::check(args.each.as_deref())?;
     let mut model = args.points.process(&args.file)?;
     let until = shared::end_of_runs(args.until, model.until)?;
+    args.profile.check(until)?;
     let warm_up = shared::warm_up(until, args.warm_up, model.warm_up);
     // The resolution of ticks depends on the times of the runs too.
     (model.until, model.warm_up) = (Some(until), Some(warm_up));
+    model.quantiles |= args.quantiles;
     let compiled = model.compile().map_err(|error| error.in_file(&args.file))?;
-    only::check(&args.only, &compiled.measures())?;
+    only::check(&args.only, &[compiled.measures(), compiled.quantiles()].concat())?;
     if args.profile.profile.is_some() && compiled.design().len() > 1 {
         return Err(shared::usage("--profile is for a single point: give each parameter one value"));
     }
@@ -182,7 +188,7 @@ fn results(
     place: &OwnedBackend,
     saved: Option<&SavedStudy>,
 ) -> Outcome<StudyResults> {
-    let points = compiled.design().len();
+    let (points, known) = (compiled.design().len(), compiled.measures());
     let bar = shared::bar(0, "{spinner} {elapsed} {wide_msg}")?;
     let run = compiled
         .study(study)
@@ -196,8 +202,8 @@ fn results(
             shared::watch()
         });
     let found = match args.best.way(args.runs.level, args.runs.replications(MOST_OF_BEST))? {
-        Some((measure, Way::Guaranteed(selection))) => run.select(&selection, measure),
-        Some((measure, Way::Budget(allocation))) => run.allocate(&allocation, measure),
+        Some((measure, Way::Guaranteed(selection))) => run.select(&selection, only::column(measure, &known)),
+        Some((measure, Way::Budget(allocation))) => run.allocate(&allocation, only::column(measure, &known)),
         None => run.run(),
     };
     bar.finish_and_clear();
@@ -223,7 +229,12 @@ fn check(args: &Args, compiled: &CompiledProcess, study: &Study, place: &OwnedBa
         Ok((found.fingerprint, found.observations))
     };
     let mut checked = vec![Checked::new("the CPU".to_owned(), run(Backend::Cpu, Mapping::Auto))];
-    for mapping in [Mapping::Auto, Mapping::Thread, Mapping::Team, Mapping::Grid] {
+    // The general engine returns no histograms.
+    let mappings = match compiled.program().histograms.is_empty() {
+        true => &[Mapping::Auto, Mapping::Thread, Mapping::Team, Mapping::Grid][..],
+        false => &[Mapping::Auto],
+    };
+    for &mapping in mappings {
         if shared::interrupted() {
             break;
         }

@@ -27,6 +27,23 @@ impl Only {
     }
 }
 
+/// A name without spaces, and with its bound as a number: `wait(desk) <= 2.0` and `wait(desk)<=2`
+/// are one.
+fn canonical(name: &str) -> String {
+    let plain: String = name.chars().filter(|character| !character.is_whitespace()).collect();
+    let bound = plain.strip_suffix(')').and_then(|rest| rest.rsplit_once("<="));
+    match bound.and_then(|(left, bound)| Some((left, bound.parse::<f64>().ok()?))) {
+        Some((left, bound)) => format!("{left}<={bound})"),
+        None => plain,
+    }
+}
+
+/// The column that a name means, however it is spaced; the name itself if no column has it.
+pub fn column<'n>(name: &'n str, known: &'n [String]) -> &'n str {
+    let of = canonical(name);
+    known.iter().find(|column| canonical(column) == of).map_or(name, String::as_str)
+}
+
 /// The measure of a column: `wait` of `wait(desk)`.
 fn measure(column: &str) -> &str {
     column.split('(').next().unwrap_or(column)
@@ -35,12 +52,15 @@ fn measure(column: &str) -> &str {
 /// Whether a column is shown: all are without `--only`.
 pub fn shows(only: &[Only], column: &str) -> bool {
     let mut names = only.iter().flat_map(|only| &only.0);
-    only.is_empty() || names.any(|name| name == column || name == measure(column))
+    only.is_empty() || names.any(|name| name == measure(column) || canonical(name) == canonical(column))
 }
 
 /// Refuses names that no column has.
 pub fn check(only: &[Only], known: &[String]) -> Outcome<()> {
-    let is_known = |name: &str| known.iter().any(|column| name == column || name == measure(column));
+    let is_known = |name: &str| {
+        let of = canonical(name);
+        known.iter().any(|column| name == measure(column) || of == canonical(column))
+    };
     match only.iter().flat_map(|only| &only.0).find(|name| !is_known(name)) {
         None => Ok(()),
         Some(name) => Err(usage(format!(
@@ -64,11 +84,15 @@ mod tests {
             ("loss(a)", false),
             ("share(wait(desk, urgent) <= 4)", true),
             ("share(wait(desk) <= 4)", false),
+            ("share(wait(desk,urgent)<=4.0)", true),
         ] {
             assert_eq!(shows(&only, column), expected, "{column}");
         }
         let known = ["wait(desk)", "loss(a, b)", "share(wait(desk, urgent) <= 4)"].map(str::to_owned);
         assert!(check(&only, &known).is_ok() && check(&only, &known[1..]).is_err());
+        let known = ["share(wait(desk) <= 2)".to_owned()];
+        assert_eq!(column("share(wait( desk )<=2.0)", &known), known[0]);
+        assert_eq!(column("share(wait(desk)<=3)", &known), "share(wait(desk)<=3)");
         assert!(Only::parse("wait(desk").is_err() && Only::parse("wait,").is_err());
     }
 }

@@ -33,6 +33,11 @@ impl Profiled {
         })
     }
 
+    /// Checks the intervals of runs until a time, before they are made.
+    pub fn check(&self, until: f64) -> Outcome<()> {
+        self.intervals().map_or(Ok(()), |intervals| Ok(intervals.count(until).map(|_| ())?))
+    }
+
     /// Where a picture marks the end of the warm-up: a profile with a period leaves it out.
     pub fn marked(&self, warm_up: f64) -> f64 {
         if self.period.is_some() { 0.0 } else { warm_up }

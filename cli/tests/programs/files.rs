@@ -414,12 +414,30 @@ fn a_network_that_the_network_form_lacks_runs_as_a_process_model() {
     let cost = ["--minimise=number(server) + 2 * station.server.servers", "--budget=60"];
     let best = printed(&folder.run("optimise", &[&given, &cost]));
     assert!(best.contains("best: station.server.servers="), "{best}");
-    let refused = run(&["--trace", "2"]);
+    let detailed =
+        printed(&run(&["--quantiles", "--trace", "2", "--trace-to", "trace.csv", "--json", "all.json"]));
+    assert!(detailed.contains("sojourn_95") && detailed.contains("number_max"), "{detailed}");
+    assert!(read_to_string(folder.at("trace.csv")).unwrap().contains("\n2,in,customer,server,"));
+    assert!(read_to_string(folder.at("all.json")).unwrap().contains("\"or_more\""));
+    let fingerprint = |table: &str| table.lines().last().unwrap().to_owned();
+    let whole = printed(&run(&["--quantiles", "--checkpoint", "first"]));
+    let resumed = printed(&run(&["--quantiles", "--resume", "first"]));
+    assert_eq!(fingerprint(&resumed), fingerprint(&whole));
+    let given = ["breaking.toml", "--backend=cpu", "--until=4000", "--batches=10", "--find-warm-up"];
+    let long = printed(&folder.run("network", &[&given]));
+    assert!(long.contains("mapping process model, one run"), "{long}");
+    // Shares in any spelling are one.
+    let shares =
+        ["--share", "wait(server)<=1", "--share", "wait(server) <= 1.0", "--only=share(wait(server)<=1)"];
+    assert_eq!(printed(&run(&shares)).matches("share(wait <= 1)").count(), 1);
+    let refused = run(&["--room", "2"]);
     let error = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
-        !refused.status.success() && error.contains("--trace") && error.contains("process model"),
+        !refused.status.success() && error.contains("--room") && error.contains("process model"),
         "{error}"
     );
+    let late = run(&["--profile", "1000"]);
+    assert!(!late.status.success() && late.stdout.is_empty(), "an invalid profile is refused first");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 // Word i of n replications lies at i * n + slot, so that neighbours coalesce.
 //
 // import: facility/network/bins.wgsl
+// import: facility/network/places.wgsl
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: random/philox.wgsl
@@ -296,7 +297,7 @@ fn network_bin(pair: u32, which: u32, time: u32) {
 // A node has a number of customers from now on.
 fn network_number(node: u32, number: u32) {
     let words = NETWORK_NUMBERS + 2u * node;
-    let length = 2u * (LENGTHS * node + min(network[words], LENGTHS - 1u));
+    let length = 2u * (LENGTHS * node + length_bin(network[words]));
     let place = (NETWORK_LENGTHS + length) * network_given.jobs + network_slot;
     let more = network_at - network[words + 1u];
     let sum = network_results[place] + more;

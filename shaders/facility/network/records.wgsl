@@ -5,6 +5,7 @@
 // the sum of each change times the ticks before it; only that sum is stored.
 //
 // import: facility/network/bins.wgsl
+// import: facility/network/places.wgsl
 // import: gpu/wide.wgsl
 // import: random/distributions.wgsl
 // import: time/ticks.wgsl
@@ -258,7 +259,7 @@ fn record(who: Customer, next: Customer, node_record: NodeRecord) {
             default: {
                 if !SPECIAL { break; }
                 if what == LENGTH {
-                    let place = min(node_record.changed - 1u, LENGTHS - 1u);
+                    let place = length_bin(node_record.changed - 1u);
                     row = params.details + place / 2u;
                     let span = lasted();
                     more = select(vec4<u32>(TIME_ZERO, span), vec4<u32>(span, TIME_ZERO), (place & 1u) == 0u);
@@ -383,7 +384,7 @@ fn output(lp: u32, state: ptr<function, State>) -> Output {
     results.servers = level_at(SERVERS);
     results.interrupted = level_at(INTERRUPTED);
     if !detailed() { return results; }
-    let present = min((*state).busy + (*state).waiting, LENGTHS - 1u);
+    let present = length_bin((*state).busy + (*state).waiting);
     for (var i = 0u; i < LENGTHS; i += 1u) {
         let row = memory_get(params.details + i / 2u);
         results.lengths[i] = select(row.zw, row.xy, (i & 1u) == 0u);

@@ -3,7 +3,8 @@
 
 use super::ir::{Details, Ir, Kind, Node, Service};
 use crate::facility::model::histogram_words;
-use crate::facility::{ClassOutput, FacilityOutput, LENGTHS, Level, TimeSums};
+use crate::facility::{ClassOutput, FacilityOutput, Level, TimeSums};
+use crate::statistics::quantiles::{LENGTHS, length_bin};
 use crate::time::Ticks;
 
 shared! {
@@ -149,8 +150,7 @@ impl Ir {
                 output.classes[class] = class_output(node, sums, &first, &last, measured);
             }
             if self.details.is_some() {
-                let customers =
-                    output.classes.iter().map(|class| class.present.level()).sum::<u32>() as usize;
+                let customers = output.classes.iter().map(|class| class.present.level()).sum::<u32>();
                 match node.kind {
                     Kind::Station { .. } => {
                         let first = results.len() - 2 * LENGTHS * (self.nodes.len() - number);
@@ -158,7 +158,7 @@ impl Ir {
                         output.lengths = std::array::from_fn(|length| Ticks::from_words(words[length]).get());
                     }
                     // Only the number at the end is known.
-                    _ => output.lengths[customers.min(LENGTHS - 1)] = measured,
+                    _ => output.lengths[length_bin(customers)] = measured,
                 }
             }
             output

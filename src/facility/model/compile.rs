@@ -43,14 +43,14 @@ impl Facility {
         let (resolution, rounding) = resolution(network)?;
         let scale = TimeScale::new(resolution, network.until);
         let nodes = check(network, scale, allow_unstable, Form::Process)?;
+        let bin_shift = bin_shift(&nodes, resolution);
         Ok(Self {
             network: network.clone(),
             nodes,
             resolution,
             rounding,
             data: Vec::new(),
-            // It has no histograms, which would bound shares.
-            params: FacilityParams { bin_shift: 32, ..FacilityParams::zeroed() },
+            params: FacilityParams { bin_shift, ..FacilityParams::zeroed() },
             capacity: Capacity { queue: 0, mailbox: 0 },
             lookahead: Ticks::ZERO,
         })

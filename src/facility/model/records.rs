@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::level::{Level, TimeSums, number, row};
 use super::{
-    BLOCK, CLASSES, Customer, FacilityState, INTERRUPTED, LENGTHS, NetworkContext, OTHERS, SERVERS, SINCE,
-    TRAVELLERS, halves, since, times,
+    BLOCK, CLASSES, Customer, FacilityState, INTERRUPTED, NetworkContext, OTHERS, SERVERS, SINCE, TRAVELLERS,
+    halves, since, times,
 };
 use crate::facility::{ClassOutput, Facility, FacilityOutput, MAX_CLASSES};
+use crate::statistics::quantiles::{self, BIN_ROWS, BINS, LENGTHS, length_bin};
 use crate::time::Ticks;
 
 shared! {
@@ -25,16 +26,6 @@ shared! {
     pub(super) const CAME_BEFORE: u32;
 }
 
-shared! {
-    "facility/network/bins.wgsl":
-    /// Bins of a histogram.
-    pub(in crate::facility) const BINS: u32;
-    const BIN_ROWS: u32;
-}
-
-/// Also counts all longer times.
-pub(in crate::facility) const LAST_BIN: u32 = BINS - 1;
-
 /// Words of a histogram with `limits` limits of shares.
 pub(in crate::facility) fn histogram_words(limits: u32) -> usize {
     4 * (BIN_ROWS + limits.div_ceil(4)) as usize
@@ -51,15 +42,6 @@ pub(in crate::facility) fn present_of(memory: &[[u32; 4]], class: usize) -> Leve
 pub(in crate::facility) fn sojourns_of(memory: &[[u32; 4]], details: u32, class: usize) -> &[u32] {
     let first = details + super::word(LENGTHS) / 2 + 2 * super::word(class) * BIN_ROWS;
     memory[first as usize..][..BIN_ROWS as usize].as_flattened()
-}
-
-/// The range of a bin, in ticks: lower edge (included) and upper edge (excluded).
-pub(in crate::facility) fn bin_edges(bin: u32, shift: u32) -> [f64; 2] {
-    let edge = |bin: u32| match bin {
-        0..16 => f64::from(bin),
-        _ => f64::from(16 + bin % 16) * f64::from(bin / 16 - 1).exp2(),
-    };
-    [bin, bin + 1].map(|bin| edge(bin) * f64::from(shift).exp2())
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -329,12 +311,7 @@ impl Facility {
 
     /// The bin of a time.
     pub(in crate::facility) fn bin_of(&self, value: Ticks) -> u32 {
-        let units = u32::try_from(value.get() >> self.params.bin_shift).unwrap_or(u32::MAX);
-        if units < 16 {
-            return units;
-        }
-        let leading = units.ilog2();
-        (leading - 3) * 16 + (units >> (leading - 4) & 15)
+        quantiles::bin_of(value.get(), self.params.bin_shift)
     }
 
     fn lasted(&self, context: &mut NetworkContext<'_>) -> u64 {
@@ -347,7 +324,7 @@ impl Facility {
         if self.params.details == 0 {
             return;
         }
-        let place = (customers as usize).min(LENGTHS - 1);
+        let place = length_bin(customers);
         let row = self.params.details + super::word(place / 2);
         let mut spans = halves(context.memory_get(row));
         spans[place % 2] = Ticks::new(spans[place % 2].get().wrapping_add(self.lasted(context)));
@@ -395,11 +372,11 @@ impl Facility {
         if self.params.details == 0 {
             return output;
         }
-        let present = (state.busy + state.waiting) as usize;
+        let present = length_bin(state.busy + state.waiting);
         for (place, span) in output.lengths.iter_mut().enumerate() {
             let row = context.memory_get(self.params.details + super::word(place / 2));
             *span = halves(row)[place % 2].get();
-            if place == present.min(LENGTHS - 1) {
+            if place == present {
                 *span = span.wrapping_add(self.lasted(context));
             }
         }
@@ -419,6 +396,7 @@ fn add(row: u32, more: [u64; 2], context: &mut NetworkContext<'_>) {
 mod tests {
     use super::*;
     use crate::facility::{Distribution, Network, Source, Station};
+    use crate::statistics::quantiles::bin_edges;
 
     #[test]
     fn bins_hold_the_times_between_their_edges() {

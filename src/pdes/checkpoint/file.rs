@@ -43,13 +43,16 @@ pub(crate) static RUN: Kind = Kind {
 /// A study of a network: `facility/saved.rs`.
 pub(crate) static STUDY: Kind = Kind {
     name: "a study of a network",
-    version: 5,
+    version: 6,
     tags: &[*b"stud", *b"netw", *b"valu", *b"leng", *b"resu", *b"runs", *b"hist"],
 };
 
 /// A study of a process model: `process/study/saved.rs`.
-pub(crate) static PROCESS_STUDY: Kind =
-    Kind { name: "a study of a process model", version: 1, tags: &[*b"proc", *b"para", *b"meas", *b"repl"] };
+pub(crate) static PROCESS_STUDY: Kind = Kind {
+    name: "a study of a process model",
+    version: 2,
+    tags: &[*b"proc", *b"para", *b"meas", *b"repl", *b"hist"],
+};
 
 /// All kinds.
 static KINDS: [&Kind; 3] = [&RUN, &STUDY, &PROCESS_STUDY];

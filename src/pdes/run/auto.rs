@@ -14,6 +14,7 @@ use crate::pdes::contract::error::SimulationError;
 use crate::pdes::contract::sync::Windows;
 use crate::pdes::device::check;
 use crate::pdes::device::cut::{Cut, Needs, TOO_MANY};
+use crate::pdes::device::pool::Pool;
 use crate::pdes::device::strategy::{Strategy, USUAL, usual};
 use crate::pdes::{Capacity, Mapping, Model, Options, Progress, Until};
 
@@ -59,9 +60,9 @@ const FAR: f64 = 3.0;
 /// begins with wider windows. Both beginnings take equally long.
 const FAR_ENOUGH: f64 = 1.5;
 
-/// Up to this many LPs, a run begins with a team whatever its windows hold: it is 1.8 times as fast
-/// as the grid with 256 LPs and full windows.
-const FEW_IN_TEAM: u32 = 512;
+/// A run whose events do not fit workgroup memory begins with a team if wider windows come first,
+/// and up to this number of events: the rate is that of the grid there (H200).
+const FAR_IN_TEAM: u32 = 8192;
 
 /// The measured time of a design, once the device is busy with it.
 const MEASURED: Duration = Duration::from_millis(60);
@@ -96,9 +97,7 @@ pub(in crate::pdes) fn candidates<M: Model>(
         if options.mapping == Mapping::Team {
             return teams;
         }
-        // A dense window of many LPs is faster in the grid.
-        let begins = model.lps() <= FEW_IN_TEAM || begins_wide(model);
-        let (first, then) = if begins { (teams, grid) } else { (grid, teams) };
+        let (first, then) = if begins_in_team(gpu, model) { (teams, grid) } else { (grid, teams) };
         [first, then].concat()
     };
     if let Some(windows) = chosen {
@@ -154,6 +153,14 @@ fn teams<M: Model>(gpu: &Gpu, model: &M, options: &Options) -> Result<Vec<Strate
     } else {
         Err(SimulationError::NoMapping { mapping, problem })
     }
+}
+
+/// Whether a team is faster than the grid, as far as the model's estimates tell: dense windows of
+/// events in buffers are not.
+fn begins_in_team<M: Model>(gpu: &Gpu, model: &M) -> bool {
+    let needs = Needs::of(model);
+    let pool = Pool::new(gpu, model.lps(), needs.events, needs.event_bytes);
+    pool.is_some_and(|pool| !pool.is_far || begins_wide(model) && needs.events <= FAR_IN_TEAM)
 }
 
 /// Whether windows are wider than those of YAWNS.
@@ -544,7 +551,7 @@ mod tests {
         let auto = Options::default();
         for (lps, rate, expected) in [
             (64, 0.1, (true, false, true)),
-            (512, 0.1, (true, false, true)),
+            (128, 0.1, (true, false, true)),
             (1024, 0.1, (false, false, true)),
             (1024, 0.001, (true, true, true)),
             (4096, 0.00001, (false, true, false)),

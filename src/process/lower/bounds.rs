@@ -37,7 +37,7 @@ pub(super) fn check(model: &ProcessModel) -> Result<(), ProcessError> {
     }
     for of in model.tallies.values() {
         wide(of.up_to.len(), of.place, "the number of bounds of a tally")?;
-        nested(of.up_to.iter().map(|(_, bound)| bound).collect(), of.place)?;
+        nested(of.up_to.iter().map(|(_, bound)| bound).chain(&of.histogram).collect(), of.place)?;
     }
     let attributes = model.entities.values().flat_map(|entity| entity.attributes.values());
     for of in model.variables.values().chain(attributes) {

@@ -257,6 +257,15 @@ impl Constant {
                     })
                     .map_err(|remedy| wrong(value.to_string(), remedy))
             }
+            ConstantKind::Bin(kind, expression) => {
+                let value = number(expression)?;
+                let bits = literal(value, *kind, resolution).ok().filter(|bits| *bits > 0);
+                let remedy = match kind {
+                    Kind::Time => "choose a time of at least a tick",
+                    _ => "choose a number above 0; of integers, at least 1",
+                };
+                bits.map(|bits| vec![bits.ilog2().min(31)]).ok_or_else(|| wrong(value.to_string(), remedy))
+            }
             ConstantKind::Probability(parts) | ConstantKind::Certainty(parts) => {
                 let sum = parts.iter().map(number).sum::<Result<f64, _>>()?;
                 // A sum of probabilities may be off by rounding.

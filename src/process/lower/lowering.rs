@@ -1,14 +1,14 @@
 //! A program in the making: gives out words and rows.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::time::Resolution;
 
 use super::super::error::ProcessError;
 use super::super::ir::{self, Expression, Kind, Order, Place, ProcessModel, Value};
 use super::super::program::{
-    Attribute, Condition, ConstantKind, Container, Cost, Draw, EntityWord, FIRST_COUNT, Line, Process,
-    Resource, Source, Step, StepId, Store, Sum, SumKind, Variable,
+    Attribute, Condition, ConstantKind, Container, Cost, Draw, EntityWord, Expr, FIRST_COUNT, Histogram,
+    Line, Noted, Op, Process, Resource, Source, Step, StepId, Store, Sum, SumKind, Variable,
 };
 use super::constants::{Constants, distribution};
 use super::names::{Scope, index};
@@ -46,6 +46,7 @@ pub(super) struct Lowering<'m> {
     pub(super) conditions: Vec<Condition>,
     pub(super) sums: IndexMap<String, Sum>,
     pub(super) costs: Vec<Cost>,
+    pub(super) noted: IndexSet<Noted>,
     pub(super) variables: Vec<Variable>,
     pub(super) sources: Vec<Source>,
     pub(super) data: Vec<[u32; 4]>,
@@ -89,6 +90,7 @@ impl<'m> Lowering<'m> {
             conditions: Vec::new(),
             sums: IndexMap::new(),
             costs: Vec::new(),
+            noted: IndexSet::new(),
             variables: Vec::new(),
             sources: Vec::new(),
             data: Vec::new(),
@@ -124,6 +126,15 @@ impl<'m> Lowering<'m> {
         number(self.lines.len() - 1)
     }
 
+    /// Takes a note, if they are kept.
+    pub(super) fn note(&mut self, name: &str, process: u32, value: Expr) -> Vec<Op> {
+        if self.model.notes == 0 {
+            return Vec::new();
+        }
+        let (index, _) = self.noted.insert_full(Noted { name: name.to_owned(), process });
+        vec![Op::Note(number(index), value)]
+    }
+
     pub(super) fn sum(&mut self, name: &str, kind: SumKind, place: Place) -> Result<u32, ProcessError> {
         if let Some((index, _, sum)) = self.sums.get_full(name) {
             return match (sum.kind, kind) {
@@ -139,7 +150,7 @@ impl<'m> Lowering<'m> {
             };
         }
         let row = self.rows(kind.rows());
-        self.sums.insert(name.to_owned(), Sum { name: name.to_owned(), kind, row });
+        self.sums.insert(name.to_owned(), Sum { name: name.to_owned(), kind, row, histogram: None });
         Ok(number(self.sums.len() - 1))
     }
 
@@ -237,6 +248,9 @@ impl<'m> Lowering<'m> {
                 let kind = SumKind::Level(number(variable));
                 let sum = self.sum(name, kind, written.place)?;
                 self.variables[variable].level = Some(sum);
+                if written.histogram || model.quantiles {
+                    self.sums[sum as usize].histogram = Some(Histogram::Times { row: 0 });
+                }
             }
         }
         Ok(())
@@ -248,6 +262,10 @@ impl<'m> Lowering<'m> {
         if written.level && kind != Kind::Integer {
             let what = format!("a time average of `{name}`");
             return wrong(what, "make it an integer");
+        }
+        if written.histogram && !written.level {
+            let what = format!("a histogram of `{name}` without a time average");
+            return wrong(what, "write `level = true`, too");
         }
         let value = match &written.value {
             None => Expression::Number(0.0),

@@ -487,6 +487,12 @@ impl Lowering<'_> {
                 let sum = self.sum(name, SumKind::Counter, place)?;
                 self.put(at, &named, vec![Op::Count(sum, by)], Act::Jump { next });
             }
+            Action::Note { name, value } => {
+                let value = value.as_ref().unwrap_or(&Expression::Number(0.0));
+                let value = self.integer(&named, value, "the value of the note")?;
+                let ops = self.note(name, here.process, value);
+                self.put(at, &named, ops, Act::Jump { next });
+            }
             Action::Go { block } => {
                 let blocks = &self.blocks[here.process as usize];
                 let found = blocks.get(block).copied().ok_or_else(|| ProcessError::Unknown {

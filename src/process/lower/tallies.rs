@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 
 use super::super::error::ProcessError;
-use super::super::ir::{Binary, Kind, Place, ProcessModel, Tally};
-use super::super::program::{ConstantKind, Expr, Node, Op, Sum, SumKind};
+use super::super::ir::{Binary, Expression, Kind, Place, ProcessModel, Tally};
+use super::super::program::{ConstantKind, Expr, Histogram, Node, Op, Sum, SumKind};
 use super::lowering::Lowering;
 use super::statements::{binary, literal};
 
@@ -19,7 +19,17 @@ impl Lowering<'_> {
         let (model, kind) = (self.model, value.kind);
         let tally = self.sum(name, SumKind::Tally(kind), place)?;
         let mut ops = vec![Op::Tally(tally, value.clone())];
-        let Some(declared) = model.tallies.get(name) else { return Ok(ops) };
+        let declared = model.tallies.get(name);
+        let width = match declared.and_then(|declared| declared.histogram.clone()) {
+            Some(width) => Some(ConstantKind::Bin(kind, width)),
+            None => model.quantiles.then(|| self.widest(kind)),
+        };
+        if let Some(width) = width {
+            let place = declared.map_or(place, |declared| declared.place);
+            let shift = self.constants.constant(width, &format!("the histogram of `{name}`"), place);
+            self.sums[tally as usize].histogram = Some(Histogram::Observations { row: 0, shift });
+        }
+        let Some(declared) = declared else { return Ok(ops) };
         for (text, bound) in &declared.up_to {
             let sum = self.sum(&Tally::share(name, text), SumKind::Share(tally), declared.place)?;
             let constant = ConstantKind::Value(kind, bound.clone());
@@ -30,6 +40,19 @@ impl Lowering<'_> {
             ops.push(Op::Count(sum, Expr { kind: Kind::Integer, node: one }));
         }
         Ok(ops)
+    }
+
+    /// The binary logarithm of the width of bins by default: all times of a run fit.
+    fn widest(&self, kind: Kind) -> ConstantKind {
+        let shift = match kind {
+            Kind::Integer | Kind::Condition => 0,
+            Kind::Real => 20,
+            Kind::Time => {
+                let end = self.model.until.and_then(|until| self.resolution.ticks(until).ok());
+                end.map_or(0, |end| end.get().max(1).ilog2().saturating_sub(31))
+            }
+        };
+        ConstantKind::Whole(Expression::Number(shift.into()), [0, 31])
     }
 }
 

@@ -30,8 +30,13 @@ fn resource(units: Expression, order: Order) -> Resource {
 fn model(statements: Vec<Statement>) -> ProcessModel {
     let less = Expression::Binary(Binary::Times, Box::new(["doctors".into(), 2.into()]));
     let choice = vec![(1, 0.25.into()), (2, 0.75.into())];
-    let level =
-        Variable { kind: Kind::Integer, value: Some(Value::Choice(choice)), level: false, place: place(4) };
+    let level = Variable {
+        kind: Kind::Integer,
+        value: Some(Value::Choice(choice)),
+        level: false,
+        histogram: false,
+        place: place(4),
+    };
     let source = Source {
         times: Arrivals::Every(law("exponential", 7.0)),
         batch: 1.into(),
@@ -178,7 +183,7 @@ fn mistakes_name_line_name_and_remedy() {
     let mut twice = department();
     twice.variables.insert(
         "bed".to_owned(),
-        Variable { kind: Kind::Integer, value: None, level: false, place: place(2) },
+        Variable { kind: Kind::Integer, value: None, level: false, histogram: false, place: place(2) },
     );
     assert!(matches!(lower(&twice), Err(ProcessError::Repeated { .. })));
 }

@@ -61,6 +61,7 @@ pub(super) fn expressions(action: &Action) -> Vec<&Expression> {
         Action::Repeat { count, .. } => count.iter().collect(),
         Action::Tally { value, .. } => value.iter().collect(),
         Action::Count { by, .. } => by.iter().collect(),
+        Action::Note { value, .. } => value.iter().collect(),
         _ => Vec::new(),
     };
     if let Some(waiting) = waiting(action) {
@@ -181,6 +182,7 @@ pub(super) fn text(action: &Action) -> String {
         Action::Set { name, .. } => format!("set {name}"),
         Action::Tally { name, .. } => format!("tally {name}"),
         Action::Count { name, .. } => format!("count {name}"),
+        Action::Note { name, .. } => format!("note {name}"),
         Action::Go { block } => format!("go {block}"),
         Action::End => "end".to_owned(),
     }

@@ -76,7 +76,8 @@ fn senders(nodes: &[Node], number: usize, class: usize) -> Option<Vec<usize>> {
 }
 
 /// The stations that may wait for each other.
-pub(super) fn stations(nodes: &[Node], names: &Names, cyclic: &[bool]) -> Vec<BlockingStation> {
+pub(super) fn stations(nodes: &[Node], names: &Names) -> Vec<BlockingStation> {
+    let cyclic = cyclic(nodes);
     let all: Vec<usize> = (0..nodes.len()).filter(|&node| cyclic[node]).collect();
     let place = |node: usize| all.iter().position(|&known| known == node);
     let of = |&number: &usize| {

@@ -1,8 +1,8 @@
 //! A network in the form that runs it.
 
 use crate::facility::{
-    Facility, FacilityError, Facts, Network, PointNetwork, PointRun, Report, Share, Study, Timeline,
-    WatchPoint,
+    Facility, FacilityError, Facts, Follow, Network, PointNetwork, PointRun, Report, Share, Study, Timeline,
+    Visit, WatchPoint,
 };
 use crate::statistics::{Intervals, Profile};
 use crate::time::Resolution;
@@ -24,9 +24,9 @@ use super::NetworkProcess;
 /// sink.out = {}
 /// "#)?;
 /// description.set("station.lift.batch.most=3,4")?;
-/// let networks = description.networks()?;
-/// let forms = networks.iter().map(|network| NetworkForm::new(network, &[], false));
-/// let design = FacilityDesign::new(description.design()?, forms.collect::<Result<_, _>>()?);
+/// let forms = NetworkForm::of_points(&description.networks()?, &[], false);
+/// let forms = forms.map_err(|(_, error)| error)?;
+/// let design = FacilityDesign::new(description.design()?, forms);
 /// let results = design.study(&Study::new(8, 300.0, 30.0)).run()?;
 /// println!("{}", results.report(0.95)?);
 /// # Ok::<(), eventhorizon::facility::FacilityError>(())
@@ -47,14 +47,75 @@ impl NetworkForm {
     pub fn new(network: &Network, shares: &[Share], allow_unstable: bool) -> Result<Self, FacilityError> {
         let compiled = if allow_unstable { network.compile_unstable() } else { network.compile() };
         match compiled {
-            Err(error) if error.needs_process() => {
-                let process = match allow_unstable {
-                    true => NetworkProcess::new_unstable(network)?,
-                    false => NetworkProcess::new(network)?,
-                };
-                Ok(Self::Process(Box::new(process.with_shares(shares)?)))
-            }
+            Err(error) if error.needs_process() => Self::process(network, shares, allow_unstable),
             compiled => Ok(Self::Network(Box::new(compiled?))),
+        }
+    }
+
+    /// The points of a design in one form, so that they have common random numbers: if one of them
+    /// runs as a process model, all do, unless that refuses one of the others.
+    ///
+    /// # Errors
+    /// As [`NetworkForm::new`], with the number of the point.
+    pub fn of_points(
+        networks: &[Network],
+        shares: &[Share],
+        allow_unstable: bool,
+    ) -> Result<Vec<Self>, (usize, FacilityError)> {
+        let forms = networks.iter().enumerate().map(|(point, network)| {
+            Self::new(network, shares, allow_unstable).map_err(|error| (point, error))
+        });
+        let forms: Vec<Self> = forms.collect::<Result<_, _>>()?;
+        let is_process = |form: &Self| matches!(form, Self::Process(_));
+        if !forms.iter().any(is_process) || forms.iter().all(is_process) {
+            return Ok(forms);
+        }
+        let all: Result<Vec<Self>, _> =
+            networks.iter().map(|network| Self::process(network, shares, allow_unstable)).collect();
+        Ok(all.unwrap_or(forms))
+    }
+
+    fn process(network: &Network, shares: &[Share], allow_unstable: bool) -> Result<Self, FacilityError> {
+        let process = match allow_unstable {
+            true => NetworkProcess::new_unstable(network)?,
+            false => NetworkProcess::new(network)?,
+        };
+        Ok(Self::Process(Box::new(process.with_shares(shares)?)))
+    }
+
+    /// Reports quantiles of times and the distribution of the number of customers, too, in studies
+    /// with [`Study::details`].
+    ///
+    /// # Errors
+    /// As [`NetworkProcess::with_details`].
+    pub fn with_details(self) -> Result<Self, FacilityError> {
+        match self {
+            Self::Network(facility) => Ok(Self::Network(facility)),
+            Self::Process(process) => Ok(Self::Process(Box::new(process.with_details()?))),
+        }
+    }
+
+    /// [`Facility::settles`], or [`NetworkProcess::settles`].
+    ///
+    /// # Errors
+    /// As these.
+    pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
+        match self {
+            Self::Network(facility) => facility.settles(seed, until, pilots),
+            Self::Process(process) => process.settles(seed, until, pilots),
+        }
+    }
+
+    /// The visits of some customers in the first replication of a study: [`Facility::trace`] on the
+    /// CPU, or [`NetworkProcess::trace`].
+    ///
+    /// # Errors
+    /// As these.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn trace(&self, study: &Study, follow: Follow) -> Result<Vec<Visit>, FacilityError> {
+        match self {
+            Self::Network(facility) => facility.trace(study, follow).run(),
+            Self::Process(process) => Ok(process.trace(study, follow)?),
         }
     }
 

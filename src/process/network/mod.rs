@@ -4,7 +4,8 @@
 //! named block of statements, each station a resource. Sources, schedules and breakdowns are
 //! entities of their own. `write` makes the statements of nodes, `routes` those of routes,
 //! `station` those of stations, `blocking` finds stations that may be in deadlock, `results` makes
-//! a network's report of the values of a study, and `errors` translates errors.
+//! a network's report of the values of a study, `visits` those of followed customers, and `errors`
+//! translates errors.
 
 mod blocking;
 mod errors;
@@ -16,7 +17,10 @@ mod results;
 mod routes;
 mod source;
 mod station;
+mod visits;
 mod write;
+
+use std::cell::Cell;
 
 use crate::facility::outline::Outline;
 use crate::facility::{self, FacilityError, Network, Report, Share};
@@ -84,6 +88,15 @@ impl NetworkProcess {
         Self::of(Outline::new(network, true)?, &[])
     }
 
+    /// Reports quantiles of times and the distribution of the number of customers, too: what
+    /// [`Study::details`](facility::Study::details) needs.
+    ///
+    /// # Errors
+    /// [`ProcessError`], if the process model is too large.
+    pub fn with_details(self) -> Result<Self, ProcessError> {
+        if self.outline.details() { Ok(self) } else { Self::of(self.outline.with_details(), &self.shares) }
+    }
+
     /// Reports these shares of times, too.
     ///
     /// # Errors
@@ -94,13 +107,11 @@ impl NetworkProcess {
 
     fn of(outline: Outline, shares: &[Share]) -> Result<Self, ProcessError> {
         let names = Names::new(outline.network());
-        let mut columns = outline.columns(shares)?;
-        columns.retain(|column| column.up_to.is_some());
-        let cyclic = blocking::cyclic(outline.nodes());
-        let text = Writer::new(&outline, &names, &columns, &cyclic).write();
+        let columns = outline.columns(shares)?;
+        let text = Writer::new(&outline, &names, &columns).write();
         let compiled = ProcessModel::from_json(&text).and_then(|model| model.compile());
         let compiled = compiled.map_err(|error| in_words(error, outline.network(), &names, &text))?;
-        let compiled = compiled.with_stations(blocking::stations(outline.nodes(), &names, &cyclic));
+        let compiled = compiled.with_stations(blocking::stations(outline.nodes(), &names));
         Ok(Self { outline, names, shares: shares.to_vec(), text, compiled })
     }
 
@@ -119,7 +130,8 @@ impl NetworkProcess {
         self.outline.network()
     }
 
-    /// The names of the measures that studies report, without shares.
+    /// The names of the measures that studies report, without shares; quantiles only
+    /// [with details](Self::with_details).
     pub fn measures(&self) -> Vec<String> {
         self.outline.measures()
     }
@@ -135,11 +147,12 @@ impl NetworkProcess {
     /// process model.
     ///
     /// # Errors
-    /// [`ProcessError::Network`], if it requests quantiles, which process models do not have.
+    /// [`ProcessError::Network`], if only one of both has details.
     pub fn study(&self, study: &facility::Study) -> Result<Study, ProcessError> {
-        if study.details {
-            let remedy = "leave it out, and report shares of times up to bounds";
-            return Err(self.setting("`details` of a network that runs as a process model", "true", remedy));
+        if study.details != self.outline.details() {
+            let remedy = "give `details` to the study and `with_details` to the network, or none of both";
+            let what = "`details` of a network that runs as a process model";
+            return Err(self.setting(what, &study.details.to_string(), remedy));
         }
         let plan = Study::new(study.replications, study.until, study.warm_up).seed(study.seed);
         Ok(plan.stopping(study.stopping))
@@ -164,8 +177,23 @@ impl NetworkProcess {
         let columns = columns.iter().map(|(name, values)| (*name, &**values)).collect();
         let values = Values::new(&self.outline, &self.names, study, columns)?;
         let (runs, shares) = (results::runs(results), &self.shares);
-        let report =
-            self.outline.report(study, shares, runs, |column, replication| values.part(column, replication));
-        Ok(report?)
+        let unknown = Cell::new(false);
+        let below = |node: usize, class: Option<usize>, which: usize| {
+            let names = self.names.tallies(self.outline.nodes(), node, class, ["sojourn", "wait"][which]);
+            results.below(0, names.iter().map(String::as_str)).unwrap_or_else(|| {
+                unknown.set(true);
+                Vec::new()
+            })
+        };
+        let part = |column: &_, replication| values.part(column, replication);
+        let mut report = self.outline.report(study, shares, runs, part, below, &values.times())?;
+        report.unsaved.clone_from(&results.unsaved);
+        if unknown.get() {
+            report.warnings.push(
+                "quantiles are not reported: the resumed study has more replications than this one"
+                    .to_owned(),
+            );
+        }
+        Ok(report)
     }
 }

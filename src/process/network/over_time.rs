@@ -1,9 +1,14 @@
 //! Measures of a network over time, from the averages of its process model.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use web_time::Instant;
 
 use crate::facility::measures::Measured;
-use crate::facility::{FacilityError, Study, Timeline};
+use crate::facility::outline::Runs;
+use crate::facility::{FacilityError, Report, Study, Timeline};
+use crate::pdes::Progress;
 use crate::statistics::{Column, Intervals, Observations, Profile};
 use crate::time::Ticks;
 
@@ -18,12 +23,80 @@ impl NetworkProcess {
     /// # Errors
     /// [`ProcessError`]; [`ProcessError::Setting`] for no parts, or more than there are ticks.
     pub fn course(&self, study: &Study, parts: u32) -> Result<Timeline, ProcessError> {
-        let plan = self.study(&study.replications(1).stopping(None).details(false))?;
+        let plan = self.study(&study.replications(1).stopping(None).details(self.outline.details()))?;
         let found = self.compiled.timeline(&plan, 0, parts).map_err(|error| self.explained(error))?;
         let columns = found.averages.iter().map(|(name, values)| (&**name, &**values)).collect();
         let values = Values::new(&self.outline, &self.names, study, columns)?;
         let number = |column: &Measured, part: usize| values.part(column, part).own(column.parts.estimator());
         Ok(self.outline.timeline(found.part, parts as usize, number))
+    }
+
+    /// When statistics should begin in runs until `until`, as
+    /// [`Facility::settles`](crate::facility::Facility::settles).
+    ///
+    /// # Errors
+    /// As there, and [`ProcessError`].
+    pub fn settles(&self, seed: u64, until: f64, pilots: u32) -> Result<f64, FacilityError> {
+        let plan = Study::new(pilots.max(1), until, 0.0).seed(seed).details(self.outline.details());
+        let ends = self.outline.parts(until)?;
+        let of_run = |made: &Observations| {
+            Ok(made.columns().iter().map(|column| (column.name.clone(), of_all(column))).collect())
+        };
+        let runs: Result<Vec<HashMap<String, Vec<f64>>>, _> =
+            self.compiled.by_interval(&self.study(&plan)?, &ends, &of_run);
+        let runs = runs.map_err(|error| self.explained(error))?;
+        let values = runs.iter().map(|run| {
+            let columns = run.iter().map(|(name, values)| (&**name, &**values)).collect();
+            Values::new(&self.outline, &self.names, &plan, columns)
+        });
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        self.outline.settled(until, |column, part| {
+            values.iter().map(|values| values.part(column, part).own(column.parts.estimator())).sum()
+        })
+    }
+
+    /// One long run on the CPU, whose report has intervals from the means of `batches` parts, as
+    /// [`Facility::long_run`](crate::facility::Facility::long_run). Where `watch` breaks, the error
+    /// is [`SimulationError::Stopped`](crate::pdes::SimulationError::Stopped).
+    ///
+    /// # Errors
+    /// [`ProcessError`].
+    pub fn long_run(
+        &self,
+        study: &Study,
+        batches: usize,
+        mut watch: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Report, ProcessError> {
+        let begun = Instant::now();
+        let plan = self.study(&study.replications(1).stopping(None).details(self.outline.details()))?;
+        let ends = self.outline.batches(study, batches)?;
+        let from_zero = ends[0] == Ticks::ZERO;
+        let found = self.compiled.long_run(&plan, &ends[usize::from(from_zero)..], &mut watch);
+        let (made, events, fingerprint) = found.map_err(|error| self.explained(error))?;
+        // Without the warm-up.
+        let first = usize::from(!from_zero);
+        let made: Vec<_> =
+            made.columns().iter().map(|column| (&*column.name, of_all(column).split_off(first))).collect();
+        let columns: HashMap<&str, &[f64]> = made.iter().map(|(name, values)| (*name, &**values)).collect();
+        let units = |place: usize| self.outline.resolution().units(ends[place]);
+        let batch = |place: usize| {
+            // The servers of a schedule are those of the batch.
+            let within = Study { warm_up: units(place), until: units(place + 1), ..*study };
+            Values::new(&self.outline, &self.names, &within, columns.clone())
+        };
+        let values = (0..batches).map(batch).collect::<Result<Vec<_>, _>>()?;
+        let runs = Runs {
+            engine: "cpu",
+            mapping: "process model, one run".to_owned(),
+            adapter: "processor, one core".to_owned(),
+            time: begun.elapsed(),
+            events,
+            fingerprint: fingerprint.0,
+            replications: 1,
+            stopped: None,
+        };
+        let part = |column: &Measured, batch: usize| values[batch].part(column, batch);
+        Ok(self.outline.report_of_batches(study, batches, runs, part)?)
     }
 
     /// The measures of each interval of the replications of a study, on all cores of the CPU: those
@@ -39,9 +112,9 @@ impl NetworkProcess {
         intervals: Intervals,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Profile, ProcessError> {
-        let plan = self.study(&study.stopping(None).details(false))?;
-        let all = self.outline.columns(&[])?.into_iter().zip(self.measures());
-        let wanted = all.filter(|(_, name)| is_wanted(name));
+        let plan = self.study(&study.stopping(None).details(self.outline.details()))?;
+        let (columns, names) = self.outline.plain();
+        let wanted = columns.into_iter().zip(names).filter(|(_, name)| is_wanted(name));
         let (columns, names): (Vec<_>, Vec<_>) = wanted.unzip();
         let count = intervals.check(study.until, study.replications, columns.len())?;
         let resolution = self.outline.resolution();

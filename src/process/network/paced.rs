@@ -118,7 +118,8 @@ impl Writer<'_> {
 
     /// Services of all customers at the same time.
     pub(super) fn shared(&mut self, number: usize) -> Block {
-        let mut block = self.runs(number, 1);
+        let mut block = self.by_class(number, |all, class| all.note("began", number, class));
+        block.extend(self.runs(number, 1));
         block.extend(self.changes(number));
         block.extend(self.passes(number));
         block.extend(self.runs(number, -1));

@@ -8,9 +8,10 @@ use crate::facility::nodes::Kind;
 use crate::facility::outline::{Outline, Runs};
 use crate::facility::{FacilityError, Measure, Study};
 use crate::statistics::Part;
+use crate::statistics::quantiles::LENGTHS;
 
 use super::super::ir::Tally;
-use super::super::study::StudyResults;
+use super::super::study::{StudyResults, share_of_bin};
 use super::paced::shares;
 use super::write::Names;
 
@@ -77,6 +78,10 @@ impl<'r> Values<'r> {
             sum(&|class| self.value(&format!("{}{part}", self.names.pair(what, node, class)), replication))
         };
         let of_node = |what: &str| level(&self.names.of(what, node));
+        let present = |of: &str| {
+            let name = format!("{of}({})", self.names.of("present", node));
+            Part::value(self.value(&name, replication))
+        };
         let mean = |what: &str| Part::ratio(tallied(what, ", above"), tallied(what, ", below"));
         let deviation = |what: &str| {
             let (sum, count) = (tallied(what, ", above"), tallied(what, ", below"));
@@ -127,9 +132,22 @@ impl<'r> Values<'r> {
             }
             Busy => Part::value((levels("busy") - of_node("interrupted") - of_node("blocked")) / servers),
             Tasks => Part::value(of_node("tasks")),
+            Empty => present("zero"),
+            NumberQuantile(percent) => present(&format!("quantile_{percent}")),
+            NumberMax => present("largest"),
             // Others belong to the network form.
             _ => Part::value(f64::NAN),
         }
+    }
+
+    /// Shares of time by node, number of customers and replication; none without details.
+    pub(super) fn times(&self) -> Vec<Vec<Vec<f64>>> {
+        let share = |node: usize, bin: usize| {
+            let name = share_of_bin(&self.names.of("present", node), bin);
+            self.columns.get(name.as_str()).map_or_else(Vec::new, |values| values.to_vec())
+        };
+        let nodes = if self.outline.details() { 0..self.outline.nodes().len() } else { 0..0 };
+        nodes.map(|node| (0..LENGTHS).map(|bin| share(node, bin)).collect()).collect()
     }
 
     /// The sum of squares of the observations of some classes.

@@ -145,6 +145,7 @@ impl Writer<'_> {
                 ["arrived", "lost"].map(|what| self.names.pair(what, route.node, route.class));
             let no_room = format!("fresh == 1 and (free({room}) <= 0 or queue({room}) > 0)");
             let mut turned = vec![json!({ "count": arrived }), json!({ "count": lost })];
+            turned.extend(self.note("lost", route.node, route.class));
             if route.travel.is_some() {
                 turned.push(plus("travelling", -1));
             }

@@ -16,8 +16,8 @@ impl Writer<'_> {
         let name = self.names.of("enter", number);
         self.entries.push(name.clone());
         let count = self.names.pair("sent", number, class);
-        let mut block =
-            vec![set("class", class), set("fresh", 1), plus("inside", 1), json!({ "count": count })];
+        let mut block = self.begins(number, class);
+        block.extend([set("fresh", 1), plus("inside", 1), json!({ "count": count })]);
         block.extend(self.routes(number, class));
         self.block(name, block);
         let one = json!({ "spawn": "customer", "set": { "entry": entry } });

@@ -134,26 +134,31 @@ impl Writer<'_> {
         let Kind::Station { discipline, .. } = node.kind else { return };
         let pair = &node.pairs[class];
         let of = |what| self.names.pair(what, number, class);
-        let [present, busy] = ["number", "busy"].map(of);
+        let busy = of("busy");
         let here = self.number(number);
         let mut block = self.cross(Some(number));
         block.extend([json!({ "count": of("arrived") }), set("fresh", 0)]);
         for (found, &leaves) in node.balking.iter().enumerate() {
             let last = found + 1 == node.balking.len();
             let condition = format!("{here} {} {found}", if last { ">=" } else { "==" });
-            let balks = [vec![json!({ "count": of("balked") })], self.gone()].concat();
+            let balks =
+                [vec![json!({ "count": of("balked") })], self.note("balked", number, class), self.gone()];
+            let balks = balks.concat();
             let balks = if leaves < 1.0 { vec![json!({ "with": leaves, "do": balks })] } else { balks };
             if leaves > 0.0 {
                 block.push(json!({ "if": condition, "do": balks }));
             }
         }
         if let (Some(room), false) = (node.room(class), node.blocks) {
-            let lost = [vec![json!({ "count": of("lost") })], self.gone()].concat();
-            let here = if node.beyond.parts().is_empty() { &here } else { &present };
+            let lost = [vec![json!({ "count": of("lost") })], self.note("lost", number, class), self.gone()];
+            let lost = lost.concat();
+            let here = if node.beyond.parts().is_empty() { &here } else { &of("number") };
             block.push(json!({ "if": format!("{here} >= {room}"), "do": lost }));
         }
         let time = law(pair.service.as_ref().expect("it is checked"));
-        block.extend([set("came", "now"), plus(&present, 1), set("work", time)]);
+        block.push(set("came", "now"));
+        block.extend(self.visit(number, class, true));
+        block.push(set("work", time));
         if let Some(patience) = &pair.patience {
             block.extend([set("patience", law(patience)), set("patient", 1)]);
         } else if node.pairs.iter().any(|pair| pair.patience.is_some()) {
@@ -182,9 +187,7 @@ impl Writer<'_> {
             _ => block.push(set("order", 0)),
         }
         block.push(json!({ "go": self.names.of("at", number) }));
-        for level in [present, busy] {
-            self.level(&level);
-        }
+        self.level(&busy);
         self.block(self.names.pair("at", number, class), block);
     }
 
@@ -194,10 +197,11 @@ impl Writer<'_> {
         block.extend(self.work_changes(number, "- work"));
         let blocks = self.nodes[number].blocks;
         block.extend(self.by_class(number, |all, class| {
-            let [reneged, present] = ["reneged", "number"].map(|what| all.names.pair(what, number, class));
             let room = blocks.then(|| json!({ "release": all.room(number, class) }));
             let mut block: Block = room.into_iter().collect();
-            block.extend([json!({ "count": reneged }), plus(&present, -1)]);
+            block.push(json!({ "count": all.names.pair("reneged", number, class) }));
+            block.extend(all.present(number, class, -1));
+            block.extend(all.note("reneged", number, class));
             block.extend(all.changes(number));
             let routes = &all.nodes[number].pairs[class].reneged;
             block.extend(if routes.is_empty() { all.gone() } else { all.routes_of(number, routes, class) });
@@ -263,10 +267,11 @@ impl Writer<'_> {
         let made = node.made().map(|class| self.names.pair("made", number, class));
         self.by_class(number, |all, class| {
             let of = |what| all.names.pair(what, number, class);
-            let mut block =
-                vec![json!({ "tally": of("sojourn"), "value": "now - came" }), plus(&of("number"), -1)];
+            let [sojourn, serving] = ["sojourn", "busy"].map(of);
+            let mut block = vec![json!({ "tally": sojourn, "value": "now - came" })];
+            block.extend(all.visit(number, class, false));
             if busy {
-                block.push(plus(&of("busy"), -1));
+                block.push(plus(&serving, -1));
             }
             block.extend(all.changes(number));
             block.extend(blocks.then(|| json!({ "release": all.room(number, class) })));
@@ -293,13 +298,16 @@ impl Writer<'_> {
         self.entries.push(name.clone());
         let way = [vec![set("class", class), plus("inside", 1)], self.routes(number, class)].concat();
         self.block(name, way);
-        vec![json!({ "spawn": "customer", "count": splits - 1, "set": { "entry": entry } })]
+        let mut others = json!({ "spawn": "customer", "count": splits - 1, "set": { "entry": entry } });
+        self.inherits(&mut others);
+        vec![others]
     }
 
     /// The wait of a customer whose service begins.
     pub(super) fn waited(&mut self, number: usize) -> Block {
         self.by_class(number, |all, class| {
-            vec![json!({ "tally": all.names.pair("wait", number, class), "value": "now - came" })]
+            let wait = json!({ "tally": all.names.pair("wait", number, class), "value": "now - came" });
+            [vec![wait], all.note("began", number, class)].concat()
         })
     }
 

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::facility::measures::Measured;
 use crate::facility::nodes::{Kind, Node};
 use crate::facility::outline::Outline;
-use crate::facility::{Distribution, Measure, Network};
+use crate::facility::{Distribution, Follow, Measure, Network};
+
+use super::blocking;
 
 /// Names of nodes and classes that the language of process models allows, in their order.
 #[derive(Debug)]
@@ -53,6 +55,13 @@ impl Names {
         Some((what, self.nodes.iter().position(|known| known == node)?))
     }
 
+    /// What a name of a class at a node is of: its first part, the node and the class.
+    pub(super) fn find_pair<'t>(&self, name: &'t str) -> Option<(&'t str, usize, usize)> {
+        let (what, node) = self.find(name)?;
+        let (_, class) = name.split_once("__")?;
+        Some((what, node, self.classes.iter().position(|known| known == class)?))
+    }
+
     /// What the statement in a line of the model is of: the key above it that names a node.
     pub(super) fn at_line<'t>(&self, text: &'t str, line: usize) -> Option<(&'t str, usize)> {
         let keys = text.lines().take(line).filter_map(|line| {
@@ -61,6 +70,19 @@ impl Names {
         });
         let found: Vec<_> = keys.filter_map(|key| self.find(key)).collect();
         found.last().copied()
+    }
+
+    /// The names for something of a class that comes to a node, or of all.
+    pub(super) fn tallies(
+        &self,
+        nodes: &[Node],
+        node: usize,
+        class: Option<usize>,
+        what: &str,
+    ) -> Vec<String> {
+        let pairs = nodes[node].pairs.iter().enumerate();
+        let classes = pairs.filter(|(number, pair)| pair.comes && class.is_none_or(|only| only == *number));
+        classes.map(|(class, _)| self.pair(what, node, class)).collect()
     }
 
     /// A name for something of a class at a node. A name alone has no two underscores.
@@ -86,8 +108,8 @@ pub(super) struct Writer<'n> {
     pub(super) nodes: &'n [Node],
     pub(super) names: &'n Names,
     outline: &'n Outline,
-    /// The shares that are reported.
-    shares: &'n [Measured],
+    /// What is reported.
+    columns: &'n [Measured],
     pub(super) variables: Map<String, Value>,
     pub(super) resources: Map<String, Value>,
     pub(super) entities: Map<String, Value>,
@@ -97,7 +119,9 @@ pub(super) struct Writer<'n> {
     /// The ends of routes of customers that hold a server meanwhile.
     pub(super) targets: Vec<Target>,
     /// By node, whether it is a station that may wait for itself.
-    pub(super) cyclic: &'n [bool],
+    pub(super) cyclic: Vec<bool>,
+    /// Which customers are followed, and where these begin: node, class, first tag.
+    followed: Option<(Follow, Vec<(usize, usize, u32)>)>,
     /// Attributes of customers that only some networks need.
     attributes: Map<String, Value>,
     pub(super) signals: Map<String, Value>,
@@ -162,28 +186,59 @@ impl<'n> Writer<'n> {
         self.outline.network()
     }
 
-    /// `cyclic` says of each node whether it is a station that may wait for itself.
-    pub(super) fn new(
-        outline: &'n Outline,
-        names: &'n Names,
-        shares: &'n [Measured],
-        cyclic: &'n [bool],
-    ) -> Self {
+    pub(super) fn new(outline: &'n Outline, names: &'n Names, columns: &'n [Measured]) -> Self {
         Self {
             nodes: outline.nodes(),
             names,
             outline,
-            shares,
+            columns,
             variables: Map::new(),
             resources: Map::new(),
             entities: Map::new(),
             blocks: Map::new(),
             entries: Vec::new(),
             targets: Vec::new(),
-            cyclic,
+            cyclic: blocking::cyclic(outline.nodes()),
+            followed: None,
             attributes: Map::new(),
             signals: Map::new(),
         }
+    }
+
+    /// Follows customers: those that begin at a node in a class have tags from a first one on.
+    pub(super) fn following(self, follow: Follow, tags: Vec<(usize, usize, u32)>) -> Self {
+        Self { followed: Some((follow, tags)), ..self }
+    }
+
+    /// What a customer does first, at a source or at time zero: it gets its class, and a tag if it
+    /// is followed.
+    pub(super) fn begins(&mut self, node: usize, class: usize) -> Block {
+        let classed = set("class", class);
+        let Some((Follow { every, most }, tags)) = &self.followed else { return vec![classed] };
+        let begin = tags.iter().find(|(from, of, _)| (*from, *of) == (node, class));
+        let first = begin.expect("customers begin there").2;
+        let (every, most) = (*every, *most);
+        let begun = self.names.pair("begun", node, class);
+        self.first(&begun, 0);
+        let follows = format!("{begun} % {every} == 0 and {begun} / {every} < {most}");
+        let tag = set("tag", format!("{first} + {begun} / {every}"));
+        vec![classed, json!({ "if": follows, "do": [tag] }), plus(&begun, 1)]
+    }
+
+    /// The tag of customers that another one starts.
+    pub(super) fn inherits(&self, spawn: &mut Value) {
+        if self.followed.is_some() {
+            spawn["set"]["tag"] = "tag".into();
+        }
+    }
+
+    /// A note on a customer that is followed.
+    pub(super) fn note(&self, what: &str, node: usize, class: usize) -> Block {
+        if self.followed.is_none() {
+            return Vec::new();
+        }
+        let note = json!({ "note": self.names.pair(what, node, class), "value": "tag" });
+        vec![json!({ "if": "tag > 0", "do": [note] })]
     }
 
     /// Gives customers an attribute that is a whole number.
@@ -245,6 +300,9 @@ impl<'n> Writer<'n> {
         for name in ["came", "work", "patience", "since"] {
             attributes.insert(name.to_owned(), json!({ "kind": "time", "value": 0 }));
         }
+        if self.followed.is_some() {
+            attributes.insert("tag".to_owned(), json!(0));
+        }
         attributes.append(&mut self.attributes);
         customer.insert("attributes".to_owned(), attributes.into());
         self.entities.insert("customer".to_owned(), customer.into());
@@ -268,23 +326,57 @@ impl<'n> Writer<'n> {
         serde_json::to_string_pretty(&model).expect("text keys")
     }
 
-    /// The bounds of shares, by the name of the tally.
+    /// The bounds of shares and the histograms of quantiles, by the name of the tally.
     fn bounds(&self) -> Map<String, Value> {
         let mut bounds = Map::new();
-        for column in self.shares {
-            let node = column.node.expect("a share is of a node");
-            let what = if column.measure == Measure::WaitShare { "wait" } else { "sojourn" };
-            let coming = self.coming(node).into_iter();
-            for class in coming.filter(|class| column.class.is_none_or(|only| only == *class)) {
-                let of = bounds.entry(self.names.pair(what, node, class)).or_insert(json!({ "up_to": [] }));
+        let unit = f64::from(self.outline.bin_shift()).exp2() / f64::from(self.ticks_per_unit());
+        for column in self.columns {
+            let waits = match column.measure {
+                Measure::WaitShare => true,
+                Measure::SojournShare => false,
+                measure => match measure.quantile() {
+                    Some((_, which)) => which == 1,
+                    None => continue,
+                },
+            };
+            let (node, what) =
+                (column.node.expect("it is of a node"), if waits { "wait" } else { "sojourn" });
+            for name in self.names.tallies(self.nodes, node, column.class, what) {
+                let of = bounds.entry(name).or_insert(json!({ "up_to": [] }));
+                let Some(bound) = column.up_to else {
+                    of["histogram"] = unit.into();
+                    continue;
+                };
                 let list = of["up_to"].as_array_mut().expect("a list");
-                let bound = json!(column.up_to.map(|bound| bound.to_string()));
+                let bound = json!(bound.to_string());
                 if !list.contains(&bound) {
                     list.push(bound);
                 }
             }
         }
         bounds
+    }
+
+    /// One customer of a class more or fewer is at a node.
+    pub(super) fn present(&mut self, number: usize, class: usize, by: i32) -> Block {
+        let name = self.names.pair("number", number, class);
+        self.level(&name);
+        let mut block = vec![plus(&name, by)];
+        if self.outline.details() && matches!(self.nodes[number].kind, Kind::Station { .. }) {
+            let all = self.names.of("present", number);
+            let level = json!({ "value": 0, "level": true, "histogram": true });
+            self.variables.insert(all.clone(), level);
+            block.push(plus(&all, by));
+        }
+        block
+    }
+
+    /// A customer comes to a node, or leaves it.
+    pub(super) fn visit(&mut self, number: usize, class: usize, comes: bool) -> Block {
+        let (by, what) = if comes { (1, "came") } else { (-1, "left") };
+        let mut block = self.present(number, class, by);
+        block.extend(self.note(what, number, class));
+        block
     }
 
     /// A variable with a time average.
@@ -365,8 +457,10 @@ impl<'n> Writer<'n> {
             Kind::Sink => {
                 for class in self.coming(number) {
                     let tally = self.names.pair("sojourn", number, class);
-                    let block =
-                        [self.cross(Some(number)), vec![json!({ "tally": tally })], self.gone()].concat();
+                    let mut block = self.cross(Some(number));
+                    block.push(json!({ "tally": tally }));
+                    block.extend(self.note("left", number, class));
+                    block.extend(self.gone());
                     self.block(self.names.pair("at", number, class), block);
                 }
             }
@@ -376,16 +470,20 @@ impl<'n> Writer<'n> {
     fn delay(&mut self, number: usize) {
         for class in self.coming(number) {
             let pair = &self.nodes[number].pairs[class];
-            let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
-            self.level(&present);
+            let sojourn = self.names.pair("sojourn", number, class);
+            let [comes, leaves] = [true, false].map(|comes| self.visit(number, class, comes));
             let time = law(pair.service.as_ref().expect("it is checked"));
             let mut block = self.cross(Some(number));
-            block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1), json!({ "delay": time })]);
+            block.extend([set("fresh", 0), set("came", "now")]);
+            block.extend(comes);
+            block.extend(self.note("began", number, class));
+            block.push(json!({ "delay": time }));
             // A customer keeps its place here until it has room.
             let holds = self.nodes[number].holds(self.nodes);
             let (before, after) = if holds { self.held_routes(number, class) } else { Default::default() };
             block.extend(before);
-            block.extend([json!({ "tally": sojourn, "value": "now - came" }), plus(&present, -1)]);
+            block.push(json!({ "tally": sojourn, "value": "now - came" }));
+            block.extend(leaves);
             block.extend(if holds { after } else { self.routes(number, class) });
             self.block(self.names.pair("at", number, class), block);
         }
@@ -405,12 +503,13 @@ impl<'n> Writer<'n> {
         }
         for class in coming {
             let pair = &self.nodes[number].pairs[class];
-            let [present, sojourn] = ["number", "sojourn"].map(|what| self.names.pair(what, number, class));
-            self.level(&present);
+            let sojourn = self.names.pair("sojourn", number, class);
+            let [comes, leaves] = [true, false].map(|comes| self.visit(number, class, comes));
             let tasks = i32::try_from(pair.tasks.len()).expect("at most 64");
             let mut block = vec![json!({ "if": format!("task == {mark}"), "do": back })];
             block.extend(self.cross(Some(number)));
-            block.extend([set("fresh", 0), set("came", "now"), plus(&present, 1)]);
+            block.extend([set("fresh", 0), set("came", "now")]);
+            block.extend(comes);
             if quorum.is_some() {
                 block.extend([plus("forked", 1), set("visit", "forked"), set("back", 0)]);
             }
@@ -422,6 +521,7 @@ impl<'n> Writer<'n> {
                 way.extend(self.along(route, class));
                 self.block(name, way);
                 let mut task = json!({ "spawn": "customer", "set": { "entry": entry, "task": mark } });
+                self.inherits(&mut task);
                 match quorum {
                     None => task["join"] = true.into(),
                     Some(_) => {
@@ -435,7 +535,8 @@ impl<'n> Writer<'n> {
                 None => block.extend([json!({ "join": true }), plus(&waiting, -tasks)]),
                 Some(quorum) => block.extend(self.gathers(quorum, &waiting)),
             }
-            block.extend([json!({ "tally": sojourn, "value": "now - came" }), plus(&present, -1)]);
+            block.push(json!({ "tally": sojourn, "value": "now - came" }));
+            block.extend(leaves);
             block.extend(self.routes(number, class));
             self.block(self.names.pair("at", number, class), block);
         }
@@ -474,8 +575,9 @@ impl<'n> Writer<'n> {
             for (class, pair) in node.pairs.iter().enumerate().filter(|(_, pair)| pair.population > 0) {
                 let entry = self.entries.len();
                 let name = self.names.pair("begin", number, class);
+                let mut block = self.begins(number, class);
                 self.entries.push(name.clone());
-                let mut block = vec![set("class", class), plus("inside", 1)];
+                block.push(plus("inside", 1));
                 if node.blocks {
                     block.push(json!({ "seize": self.room(number, class) }));
                 }

@@ -19,6 +19,12 @@ impl Text<'_> {
         for file in ["process/events.wgsl", "process/numbers.wgsl", "process/sums.wgsl"] {
             self.line(format!("// import: {file}"));
         }
+        if !program.histograms.is_empty() {
+            self.line("// import: process/histograms.wgsl");
+        }
+        if !program.notes.is_empty() {
+            self.line("// import: process/notes.wgsl");
+        }
         self.line("//");
         self.line("// bounds: rows are numbers of the program, and those of the program's tables.");
         self.line("");
@@ -257,6 +263,14 @@ impl Text<'_> {
         for (index, row) in program.output_rows.iter().enumerate() {
             let row = self.row(*row);
             self.line(format!("result_set({index}u, {row});"));
+        }
+        let histograms = &program.histograms;
+        if !histograms.is_empty() {
+            let (to, rows) = (program.output_rows.len(), histograms.len());
+            let from = histograms.start - program.size.state_rows();
+            self.line(format!("for (var i = 0u; i < {rows}u; i += 1u) {{"));
+            self.line(format!("result_set({to}u + i, memory_get({from}u + i));"));
+            self.line("}");
         }
         self.line("}");
     }

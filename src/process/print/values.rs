@@ -1,7 +1,7 @@
 //! Expressions, and what steps store.
 
 use super::super::ir::{Binary, Kind};
-use super::super::program::{Expr, Node, Op, Slot, SumKind, Unary};
+use super::super::program::{Expr, Histogram, Node, Op, Slot, SumKind, Unary};
 use super::{Text, param};
 
 /// Words of a value.
@@ -148,7 +148,20 @@ impl Text<'_> {
                 self.set_row(row + 1, &format!("tally_range({range}, {sums}.w == 0u, {found})"));
                 let squares = self.row(row + 2);
                 self.set_row(row + 2, &format!("tally_squares({squares}, {found})"));
+                if let Some(Histogram::Observations { row, shift }) =
+                    self.program.sums[*sum as usize].histogram
+                {
+                    let row = row - self.program.size.state_rows();
+                    self.line(format!("count_observation({row}u, {found}, {});", param(shift, 1)));
+                }
                 self.line("}");
+            }
+            Op::Note(note, value) => {
+                let value = self.words(value, at);
+                let number = Self::attribute(at, self.program.entity.who, 1);
+                let (rows, state) = (&self.program.notes, self.program.size.state_rows());
+                let (first, most) = (rows.start - state, rows.len() - 1);
+                self.line(format!("take_note({first}u, {most}u, {note}u, {number}, {value});"));
             }
             Op::Count(sum, value) => {
                 let found = self.value(value, at);
@@ -185,6 +198,10 @@ impl Text<'_> {
             let size = format!("bitcast<u32>(select({new} - {old}, {old} - {new}, {less}))");
             let sums = self.row(row);
             self.set_row(row, &format!("level_128({sums}, {size}, {less}, (*m).age)"));
+            if let Some(Histogram::Times { row }) = sum.histogram {
+                let row = row - self.program.size.state_rows();
+                self.line(format!("count_time({row}u, {old}, (*m).age);"));
+            }
         }
         self.set_global(word, words, value);
         self.touch(watch);

@@ -32,6 +32,8 @@ pub enum Op {
     /// Adds an integer to a counter; [`FaultCode::Negative`](super::FaultCode::Negative) if it is
     /// below 0.
     Count(u32, Expr),
+    /// Takes a note, with an integer.
+    Note(u32, Expr),
 }
 
 /// How a step ends. `next` is the step after it.

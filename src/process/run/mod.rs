@@ -53,7 +53,7 @@ pub struct Made {
     pub fingerprint: Fingerprint,
     /// Whether no event was pending at the end.
     pub is_empty: bool,
-    /// The rows that [`Program::output_rows`] lists.
+    /// The rows that [`Program::output_rows`] lists, then those of [`Program::histograms`].
     pub rows: Vec<[u32; 4]>,
 }
 
@@ -67,7 +67,7 @@ struct Shape {
 impl Shape {
     fn of(program: &Program) -> Self {
         let saved = (SAVED_STATE + program.size.state_rows()) as usize;
-        Self { saved, results: program.output_rows.len() }
+        Self { saved, results: program.output_rows.len() + program.histograms.len() }
     }
 }
 

@@ -1,21 +1,25 @@
 //! One replication over time: averages of its parts, and what its entities do.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::pdes::{CpuSimulation, Options, Replica, Until};
+use crate::pdes::{
+    CpuSimulation, FaultKind, Fingerprint, Options, Progress, Replica, SimulationError, Stop, Until,
+};
 use crate::statistics::{Intervals, Observations, Profile};
 use crate::text::write_csv;
 use crate::time::Ticks;
 
 use super::super::compiled::CompiledProcess;
-use super::super::error::ProcessError;
+use super::super::error::{ProcessError, Replication};
 use super::super::ir::Place;
 use super::super::model::{ProcessRun, Rows, Sized3};
-use super::super::program::{Control, HEADER, Program, Status};
+use super::super::program::{Control, HEADER, LIVE, Noted, Program, Status};
+use super::diagnosis::Snapshot;
 use super::measures::Measures;
 use super::plan::Study;
 
@@ -39,12 +43,24 @@ pub struct Change {
     pub entity: String,
     /// Its number among its type, from 1.
     pub number: u32,
-    /// `waits`, `delays`, `rests` (in a store), `joins`, `follows` (in a batch), or `ends`.
+    /// `waits`, `delays`, `rests` (in a store), `joins`, `follows` (in a batch), `notes`, or
+    /// `ends`.
     pub what: &'static str,
-    /// The statement at which it does so; empty if it ends.
+    /// The statement at which it does so, or what it notes, with the value; empty if it ends.
     pub statement: String,
     /// The line of that statement; 0 if there is no file.
     pub line: u32,
+}
+
+/// A note of an entity: the statement `note`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::process) struct Note<'n> {
+    pub(in crate::process) time: Ticks,
+    /// What it says.
+    pub(in crate::process) noted: &'n Noted,
+    /// The number of the entity among its type.
+    pub(in crate::process) number: u32,
+    pub(in crate::process) value: i32,
 }
 
 /// Evaluates the intervals of a replication.
@@ -116,10 +132,47 @@ impl<'c, S: Sized3> Course<'c, S> {
 
     /// The measures between the ends of intervals of a replication, as if each were a replication.
     fn intervals(&self, number: u32, ends: &[Ticks]) -> Result<Observations, ProcessError> {
-        let (mut simulation, program) = (self.replication(number)?, self.compiled.program());
+        let mut simulation = self.replication(number)?;
+        Ok(self.intervals_of(&mut simulation, number, ends, &mut |_| ControlFlow::Continue(()))?.0)
+    }
+
+    /// One long run: the measures of batches between these times, its events and its fingerprint.
+    pub(super) fn long_run(
+        &self,
+        ends: &[Ticks],
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<(Observations, u64, Fingerprint), ProcessError> {
+        let mut simulation = self.simulation()?;
+        let (made, events) = self.intervals_of(&mut simulation, 0, ends, watch)?;
+        Ok((made, events, simulation.fingerprint()))
+    }
+
+    fn intervals_of(
+        &self,
+        simulation: &mut CpuSimulation<'_, ProcessRun<S>>,
+        number: u32,
+        ends: &[Ticks],
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<(Observations, u64), ProcessError> {
+        let (program, mut events) = (self.compiled.program(), 0);
         let (mut numbers, mut before, mut begin) = (Vec::new(), Vec::new(), 0.0);
         for &end in ends {
-            simulation.run(Until::time(end))?;
+            match simulation.until(Until::time(end)).watch(&mut *watch).run() {
+                Ok(progress) if progress.stop == Some(Stop::Watcher) => {
+                    return Err(SimulationError::Stopped.into());
+                }
+                Ok(progress) => {
+                    events = progress.events;
+                    // Short parts end before it is called.
+                    if watch(&progress).is_break() && ends.last() != Some(&end) {
+                        return Err(SimulationError::Stopped.into());
+                    }
+                }
+                Err(SimulationError::Fault(fault)) if fault.kind == FaultKind::MemoryFull => {
+                    return Err(self.snapshot(simulation, number).full(self.study.most()));
+                }
+                Err(error) => return Err(error.into()),
+            }
             let output = simulation.outputs(end)?;
             // Since the begin of the run.
             let measures = Measures::new(program, Ticks::ZERO, end);
@@ -129,10 +182,28 @@ impl<'c, S: Sized3> Course<'c, S> {
             numbers.extend(measures.between([&before, &now], [begin, units]));
             (before, begin) = (now, units);
         }
+        let word = |word: u32| simulation.states()[0].rows()[(word / 4) as usize][(word % 4) as usize];
+        if word(HEADER.fault) != 0 {
+            return Err(self.snapshot(simulation, number).fault());
+        }
+        if word(LIVE) > 0 && !self.study.allow_deadlock && simulation.pending().is_empty() {
+            return Err(self.snapshot(simulation, number).deadlock());
+        }
         let costs = program.costs_at(self.compiled.values(self.point))?;
         // Costs are of the length of an interval.
         let length = ends.first().copied().unwrap_or(self.until);
-        Ok(Measures::new(program, Ticks::ZERO, length).observations(&numbers, &costs)?)
+        Ok((Measures::new(program, Ticks::ZERO, length).observations(&numbers, &costs)?, events))
+    }
+
+    fn snapshot(&self, simulation: &CpuSimulation<'_, ProcessRun<S>>, number: u32) -> Snapshot<'c> {
+        let (compiled, seed) = (self.compiled, self.study.seed);
+        Snapshot {
+            program: compiled.program(),
+            state: simulation.states()[0].rows().to_vec(),
+            memory: simulation.memory().to_vec(),
+            unit: compiled.model().unit.clone(),
+            replication: Replication { number, seed, point: compiled.design().describe(self.point) },
+        }
     }
 
     /// What `of` makes of the intervals of each replication.
@@ -204,8 +275,44 @@ impl<'c, S: Sized3> Course<'c, S> {
             }
             simulation.run(Until::time(Ticks::new(now.get() + 1)))?;
         }
+        // Notes are before the changes of their time.
+        let (notes, _) = self.notes_in(simulation.memory());
+        changes.splice(0..0, notes.iter().map(|note| noted(program, note)));
+        changes.sort_by(|a, b| a.time.total_cmp(&b.time));
         changes.truncate(most);
         Ok(changes)
+    }
+}
+
+impl<S: Sized3> Course<'_, S> {
+    /// The notes of the replication, or how many there are, if they did not fit.
+    pub(super) fn all_notes<T>(
+        &self,
+        of: impl Fn(Vec<Note<'_>>) -> T,
+    ) -> Result<Result<T, u32>, ProcessError> {
+        let mut simulation = self.simulation()?;
+        simulation.run(Until::time(self.until))?;
+        let (notes, count) = self.notes_in(simulation.memory());
+        Ok(if notes.len() < count as usize { Err(count) } else { Ok(of(notes)) })
+    }
+
+    /// The notes in LP memory that fit, and how many there are.
+    fn notes_in(&self, memory: &[[u32; 4]]) -> (Vec<Note<'_>>, u32) {
+        let program = self.compiled.program();
+        let place = |row: u32| (row - program.size.state_rows()) as usize;
+        if program.notes.is_empty() {
+            return (Vec::new(), 0);
+        }
+        let rows = &memory[place(program.notes.start)..place(program.notes.end)];
+        let count = rows[0][0];
+        let notes = rows[1..].iter().take(count as usize);
+        let note = |&[value, number, low, high]: &[u32; 4]| Note {
+            time: Ticks::from_words([low, high & 0xffff]),
+            noted: &program.noted[(high >> 16) as usize],
+            number,
+            value: value.cast_signed(),
+        };
+        (notes.map(note).collect(), count)
     }
 }
 
@@ -227,6 +334,17 @@ fn change(program: &Program, time: f64, [control, _, number]: Doing, ends: bool)
     let (statement, line) = if ends { (String::new(), 0) } else { (step.statement.clone(), step.place.line) };
     let entity = program.processes[process as usize].name.clone();
     Change { time, entity, number, what, statement, line }
+}
+
+fn noted(program: &Program, note: &Note<'_>) -> Change {
+    Change {
+        time: program.resolution.units(note.time),
+        entity: program.processes[note.noted.process as usize].name.clone(),
+        number: note.number,
+        what: "notes",
+        statement: format!("{} {}", note.noted.name, note.value),
+        line: 0,
+    }
 }
 
 /// Writes changes as CSV: `time`, `entity`, `number`, `what`, `statement`, `line`.

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use crate::statistics::quantiles::{BIN_ROWS, LENGTHS, length_bin, length_range};
 use crate::statistics::{AnalysisError, Column, Observations, Pairing, Values};
 use crate::time::{Resolution, Ticks};
 
@@ -22,6 +23,8 @@ enum Estimate {
     Costs,
     /// The deviation of observations: of the sums of their squares, of them, and of their number.
     Deviation([usize; 3]),
+    /// A mean that reports omit.
+    Hidden,
 }
 
 /// A measure by name, which reports show.
@@ -68,12 +71,33 @@ enum From {
     Content(usize),
     /// The average of a variable: its word, and the row of its sum.
     Level(u32, usize),
+    /// The share of time with values of a bin.
+    Share(Times, usize),
+    /// The least value that is not exceeded in a percentage of the time; of 100, the largest.
+    Below(Times, u32),
+}
+
+/// A histogram of the times with values of a variable: its word, and the row of the histogram.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    word: u32,
+    row: usize,
+}
+
+/// The reported quantiles of values over time, in percent.
+const PERCENT: [u32; 3] = [90, 95, 99];
+
+/// The name of the share of time with values of a bin, a column that reports omit.
+pub(crate) fn share_of_bin(name: &str, bin: usize) -> String {
+    format!("share({name}, bin {bin})")
 }
 
 /// The measures of a model.
 #[derive(Debug, Clone)]
 pub(super) struct Measures {
     measures: Vec<Measure>,
+    /// The histograms of tallies: their names, and the rows where they begin.
+    histograms: Vec<(String, usize)>,
     columns: Vec<From>,
     resolution: Resolution,
     /// The observed time, in ticks.
@@ -84,9 +108,17 @@ impl Measures {
     /// The measures of runs with statistics between two times.
     pub(super) fn new(program: &Program, warm_up: Ticks, until: Ticks) -> Self {
         let age = until.get() - warm_up.get();
-        let mut all = Self { measures: Vec::new(), columns: Vec::new(), resolution: program.resolution, age };
+        let mut all = Self {
+            measures: Vec::new(),
+            histograms: Vec::new(),
+            columns: Vec::new(),
+            resolution: program.resolution,
+            age,
+        };
         let places: IndexMap<u32, usize> = program.output_rows.iter().copied().zip(0..).collect();
         let at = |row: u32| places[&row];
+        // Those of runs follow the others.
+        let behind = |row: u32| program.output_rows.len() + (row - program.histograms.start) as usize;
         // The columns with the numbers of observations, by tally.
         let mut counts = IndexMap::new();
         for (number, sum) in (0..).zip(&program.sums) {
@@ -97,6 +129,9 @@ impl Measures {
                     let total = all.column(From::Sum(row, kind));
                     all.ratio(name.clone(), [total, count], true);
                     counts.insert(number, count);
+                    if let Some(histogram) = sum.histogram {
+                        all.histograms.push((name.clone(), behind(histogram.row())));
+                    }
                     let squares = all.column(From::Squares(row, kind));
                     all.measures.push(Measure {
                         name: format!("deviation({name})"),
@@ -122,6 +157,9 @@ impl Measures {
                 SumKind::Level(variable) => {
                     let word = program.variables[variable as usize].word;
                     all.mean(format!("average({name})"), From::Level(word, row), true);
+                    if let Some(histogram) = sum.histogram {
+                        all.times(name, Times { word, row: behind(histogram.row()) });
+                    }
                 }
             }
         }
@@ -181,6 +219,34 @@ impl Measures {
         self.measures.push(Measure { name, estimate: Estimate::Mean, column, decides });
     }
 
+    /// The measures of a histogram of times.
+    fn times(&mut self, name: &str, times: Times) {
+        self.mean(format!("zero({name})"), From::Share(times, 0), false);
+        for percent in PERCENT {
+            self.mean(format!("quantile_{percent}({name})"), From::Below(times, percent), false);
+        }
+        self.mean(format!("largest({name})"), From::Below(times, 100), false);
+        for bin in 0..LENGTHS {
+            let column = self.column(From::Share(times, bin));
+            let (name, estimate) = (share_of_bin(name, bin), Estimate::Hidden);
+            self.measures.push(Measure { name, estimate, column, decides: false });
+        }
+    }
+
+    /// The names of the tallies with histograms, and the counts by bin of a run.
+    pub(super) fn histograms<'m>(
+        &'m self,
+        rows: &'m [[u32; 4]],
+    ) -> impl Iterator<Item = impl Iterator<Item = (usize, u32)> + 'm> + 'm {
+        let counts = |row: usize| rows[row..][..BIN_ROWS as usize].as_flattened();
+        self.histograms.iter().map(move |&(_, row)| counts(row).iter().copied().enumerate())
+    }
+
+    /// The names of the tallies with histograms.
+    pub(super) fn with_histograms(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.histograms.iter().map(|(name, _)| name.as_str())
+    }
+
     fn ratio(&mut self, name: String, of: [usize; 2], decides: bool) {
         self.measures.push(Measure { name, estimate: Estimate::Ratio(of), column: of[0], decides });
     }
@@ -192,7 +258,8 @@ impl Measures {
 
     /// The names of all measures.
     pub(super) fn names(&self) -> Vec<String> {
-        self.measures.iter().map(|measure| measure.name.clone()).collect()
+        let shown = self.measures.iter().filter(|measure| measure.estimate != Estimate::Hidden);
+        shown.map(|measure| measure.name.clone()).collect()
     }
 
     /// The unit of a measure by name, where `time` is the model's; none for shares and numbers.
@@ -232,7 +299,9 @@ impl Measures {
 
     /// The names of measures that intervals of a run have: all but extremes.
     pub(super) fn of_intervals(&self) -> impl Iterator<Item = String> {
-        let has = |measure: &&Measure| !matches!(self.columns[measure.column], From::Extreme(..));
+        let has = |measure: &&Measure| {
+            !matches!(self.columns[measure.column], From::Extreme(..) | From::Share(..) | From::Below(..))
+        };
         self.measures.iter().filter(has).map(|measure| measure.name.clone())
     }
 
@@ -247,7 +316,7 @@ impl Measures {
             From::Squares(..) if after >= BEYOND => BEYOND,
             From::Sum(..) | From::Count(_) | From::Squares(..) | From::Counter(_) => after - before,
             // (What is not a number would fail the interval.)
-            From::Observed(_) | From::Extreme(..) => 0.0,
+            From::Observed(_) | From::Extreme(..) | From::Share(..) | From::Below(..) => 0.0,
             From::Nothing | From::Units(_) => after,
             // Averages since the begin.
             From::Rate(_)
@@ -322,7 +391,32 @@ impl Measures {
                 let value = rows[(word / 4) as usize][(word % 4) as usize];
                 area_128(value.cast_signed(), rows[row], self.age) / age
             }
+            From::Share(times, bin) => self.time(times, rows, bin) as f64 / age,
+            From::Below(times, percent) => self.below(times, rows, percent),
         }
+    }
+
+    /// The time with values of a bin. Outputs of the general engine have no histograms.
+    fn time(&self, Times { word, row }: Times, rows: &[[u32; 4]], bin: usize) -> u64 {
+        let at = |row: usize| rows.get(row).copied().unwrap_or_default();
+        let [a, b, c, d] = at(row + 1 + bin / 2);
+        let time = if bin.is_multiple_of(2) { wide(a, b) } else { wide(c, d) };
+        // The last value lasts until the end.
+        let [low, high, ..] = at(row);
+        let value = rows[(word / 4) as usize][(word % 4) as usize].cast_signed().max(0);
+        let is_last = length_bin(value.cast_unsigned()) == bin;
+        time.saturating_add(if is_last { self.age.saturating_sub(wide(low, high)) } else { 0 })
+    }
+
+    /// The least value that is not exceeded in a percentage of the time: the largest of its bin.
+    fn below(&self, times: Times, rows: &[[u32; 4]], percent: u32) -> f64 {
+        let (mut below, enough) = (0_u128, u128::from(self.age) * u128::from(percent));
+        let bin = (0..LENGTHS).find(|&bin| {
+            below += u128::from(self.time(times, rows, bin)) * 100;
+            below >= enough
+        });
+        let most = bin.and_then(|bin| length_range(bin).1);
+        most.map_or(f64::NAN, f64::from)
     }
 
     /// The observations of a point: the numbers of its replications, one after the other. `costs`
@@ -359,17 +453,21 @@ impl Measures {
                 Estimate::Costs => {
                     observations.push(Column { name: name.clone(), values: each(&all) })?;
                 }
+                Estimate::Hidden => {
+                    observations.push(Column { name: name.clone(), values: values(measure.column) })?;
+                    observations.hide(&[name])?;
+                }
                 Estimate::Mean => {
                     observations.push(Column { name: name.clone(), values: values(measure.column) })?;
                 }
                 Estimate::Ratio(of) => {
                     let parts = ["above", "below"].map(|part| format!("{name}, {part}"));
                     let means = |means: &[f64]| means[0] / means[1];
-                    pool(&mut observations, name, &parts, of.map(values), means)?;
+                    pool(&mut observations, name, &parts, of.map(values), means, means)?;
                 }
                 Estimate::Deviation(of) => {
                     let parts = ["squares", "sum", "count"].map(|part| format!("{name}, {part}"));
-                    pool(&mut observations, name, &parts, of.map(values), deviation)?;
+                    pool(&mut observations, name, &parts, of.map(values), own_deviation, deviation)?;
                 }
             }
         }
@@ -383,13 +481,14 @@ fn pool<const N: usize>(
     name: &str,
     parts: &[String; N],
     values: [Values; N],
+    of_one: fn(&[f64]) -> f64,
     of_means: fn(&[f64]) -> f64,
 ) -> Result<(), AnalysisError> {
     for (name, values) in parts.iter().zip(values) {
         observations.push(Column { name: name.clone(), values })?;
     }
     let parts = parts.each_ref().map(String::as_str);
-    observations.pool(name, &parts, of_means)?;
+    observations.pool_with(name, &parts, of_one, of_means)?;
     observations.hide(&parts)
 }
 
@@ -410,6 +509,13 @@ fn deviation(means: &[f64]) -> f64 {
         true => variance.sqrt(),
         false => f64::NAN,
     }
+}
+
+/// The deviation of a replication: its sum of squared distances is divided by its observations less
+/// one.
+fn own_deviation(sums: &[f64]) -> f64 {
+    let count = sums[2];
+    if count > 1.0 { deviation(sums) * (count / (count - 1.0)).sqrt() } else { f64::NAN }
 }
 
 /// A number of two words.
@@ -446,6 +552,8 @@ mod tests {
         assert_eq!(deviation(&[10.0, 4.0, 2.0]), 1.0);
         assert_eq!(deviation(&[0.3 * 0.3 * 3.0, 0.3 * 3.0, 3.0]), 0.0);
         assert!(deviation(&[0.0, 0.0, 0.0]).is_nan());
+        assert_eq!(own_deviation(&[10.0, 4.0, 2.0]), 2_f64.sqrt());
+        assert!(own_deviation(&[1.0, 1.0, 1.0]).is_nan(), "one observation");
         // A sum of squares of one of 100 replications did not fit.
         assert!(deviation(&[BEYOND / 100.0, 1.0, 1.0]).is_nan());
     }

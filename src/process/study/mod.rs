@@ -3,22 +3,23 @@
 mod course;
 mod diagnosis;
 mod measures;
+mod notes;
 mod occupation;
 mod plan;
 mod replications;
 mod results;
 mod saved;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use web_time::Instant;
 
 use crate::Backend;
 use crate::gpu::Verdict;
-use crate::pdes::{Autosave, EngineOptions, SimulationError, WatchRuns};
+use crate::pdes::{Autosave, EngineOptions, Fingerprint, Progress, SimulationError, WatchRuns};
 #[cfg(not(target_arch = "wasm32"))]
-use crate::statistics::{Allocation, Observations, Partial, Selection};
-use crate::statistics::{Decision, Intervals, Pairing, Profile, Round, Sequential};
+use crate::statistics::{Allocation, Partial, Selection};
+use crate::statistics::{Decision, Intervals, Observations, Pairing, Profile, Round, Sequential};
 use crate::time::Ticks;
 
 use super::compiled::CompiledProcess;
@@ -27,11 +28,13 @@ use super::error::ProcessError;
 use super::ir::Place;
 use super::model::{Large, Medium, Sized3, Small};
 use super::program::Size;
+pub(super) use course::Note;
 #[cfg(feature = "plot")]
 pub use course::draw_timeline;
 pub use course::{Change, Timeline, write_changes};
 use course::{Course, OfIntervals};
 use measures::Measures;
+pub(super) use measures::share_of_bin;
 pub use occupation::{Holding, Occupation, Occupied};
 pub use plan::Study;
 use replications::Replications;
@@ -136,8 +139,24 @@ impl CompiledProcess {
         }
     }
 
+    /// One long run, the first replication: the measures of its parts between these times, as if
+    /// each were a replication, its events and its fingerprint.
+    pub(super) fn long_run(
+        &self,
+        study: &Study,
+        ends: &[Ticks],
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<(Observations, u64, Fingerprint), ProcessError> {
+        let [_, until] = self.times(study)?;
+        match self.program().size {
+            Size::Small => Course::<Small>::new(self, study, 0, until)?.long_run(ends, watch),
+            Size::Medium => Course::<Medium>::new(self, study, 0, until)?.long_run(ends, watch),
+            Size::Large => Course::<Large>::new(self, study, 0, until)?.long_run(ends, watch),
+        }
+    }
+
     /// What entities do in the first replication of a study at a point: the first `most` changes.
-    /// Of several changes of an entity at one time, the last is listed.
+    /// Of several changes of an entity at one time, the last is listed, and all its notes.
     ///
     /// # Errors
     /// [`ProcessError`].
@@ -146,10 +165,11 @@ impl CompiledProcess {
     /// If there is no such point.
     pub fn trace(&self, study: &Study, point: usize, most: usize) -> Result<Vec<Change>, ProcessError> {
         let [_, until] = self.times(study)?;
-        match self.program().size {
-            Size::Small => Course::<Small>::new(self, study, point, until)?.changes(most),
-            Size::Medium => Course::<Medium>::new(self, study, point, until)?.changes(most),
-            Size::Large => Course::<Large>::new(self, study, point, until)?.changes(most),
+        let noting = self.noting(u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 24))?;
+        match noting.program().size {
+            Size::Small => Course::<Small>::new(&noting, study, point, until)?.changes(most),
+            Size::Medium => Course::<Medium>::new(&noting, study, point, until)?.changes(most),
+            Size::Large => Course::<Large>::new(&noting, study, point, until)?.changes(most),
         }
     }
 

@@ -13,11 +13,13 @@ use crate::pdes::{
     Autosave, CORES, CpuSimulation, Engine, EngineOptions, Fault, FaultKind, Mapping, Options, Replica,
     Reports, RunResult, SimulationError, Stop, Until, WatchRuns, fingerprint_row, on_cores,
 };
+use crate::statistics::quantiles::Histograms;
 use crate::statistics::{Experiment, Observations, Point, check_room};
 use crate::time::Ticks;
 
 use super::super::compiled::CompiledProcess;
 use super::super::error::{ProcessError, Replication};
+use super::super::ir;
 use super::super::model::{ProcessRun, Rows, Sized3};
 use super::super::program::{HEADER, LIVE, MOST_ENTITIES};
 use super::super::run::{DeviceProgram, Job, Made, NativeWorker, Trouble};
@@ -69,12 +71,14 @@ struct Ended {
     fingerprint: u64,
     /// Slots of entities that were used.
     entities: u32,
+    /// The rows of its results, if there are histograms.
+    rows: Vec<[u32; 4]>,
 }
 
 impl Ended {
     /// Of a saved study.
     fn of((events, fingerprint, numbers): Record) -> Self {
-        Self { numbers, events, fingerprint, entities: 0 }
+        Self { numbers, events, fingerprint, entities: 0, rows: Vec::new() }
     }
 }
 
@@ -97,6 +101,8 @@ pub(super) struct Replications<'r, S: Sized3> {
     room: u32,
     pub(super) done: Done,
     saving: Option<Saving<'r>>,
+    /// The histograms of tallies, by point.
+    pub(super) histograms: Vec<Histograms>,
 }
 
 impl<'r, S: Sized3> Replications<'r, S> {
@@ -114,6 +120,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
             // What fails here fails again when it is used, and is reported then.
             let _ = DeviceProgram::new(gpu, &printed, points);
         });
+        let measures = Measures::new(compiled.program(), warm_up, until);
+        let histograms = vec![Histograms::new(measures.with_histograms().len()); compiled.design().len()];
         let experiment = Experiment::new(compiled.design().clone(), study.replications, study.seed);
         Self {
             compiled,
@@ -125,12 +133,13 @@ impl<'r, S: Sized3> Replications<'r, S> {
             experiment: experiment.with_common_random_numbers(),
             warm_up,
             until,
-            measures: Measures::new(compiled.program(), warm_up, until),
+            measures,
             engines: Vec::new(),
             device: None,
             room: FIRST_ROOM.min(study.most()),
             done: Done::default(),
             saving: None,
+            histograms,
         }
     }
 
@@ -147,6 +156,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
             let files = (from, to);
             let on_host = self.backend.is_cpu();
             let saving = Saving::new(self.compiled, self.study, times, measures, &model, files, on_host)?;
+            saving.restore(&mut self.histograms)?;
             self.saving = Some(saving);
         }
         Ok(self)
@@ -154,7 +164,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
 
     /// Saves the study at its end, if it is saved: why it could not be written.
     pub(super) fn last(&mut self) -> Result<Option<String>, ProcessError> {
-        self.saving.as_mut().map_or(Ok(None), Saving::last)
+        let histograms = &self.histograms;
+        self.saving.as_mut().map_or(Ok(None), |saving| saving.last(histograms))
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -278,9 +289,18 @@ impl<'r, S: Sized3> Replications<'r, S> {
         watch: WatchRuns<'_>,
     ) -> Result<Vec<Observations>, ProcessError> {
         let count = range.end.saturating_sub(range.start);
+        if self.options.mapping != Mapping::Auto && !self.compiled.program().histograms.is_empty() {
+            return Err(ProcessError::Setting {
+                place: ir::Place::default(),
+                what: "the mapping of a model with histograms".to_owned(),
+                value: self.options.mapping.to_string(),
+                remedy: "choose auto: the general engine does not return histograms".to_owned(),
+            });
+        }
         Experiment { replications: count, ..self.experiment.clone() }.check()?;
         check_room(points.len(), count, 2 * size_of::<f64>() * self.measures.width())?;
-        let each = points.len() * (size_of::<S::Output>() + 2 * size_of::<RunResult>());
+        let rows = self.compiled.program().histograms.len() * size_of::<[u32; 4]>();
+        let each = points.len() * (size_of::<S::Output>() + rows + 2 * size_of::<RunResult>());
         let most = u32::try_from(PART / each).unwrap_or(u32::MAX).max(1);
         let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); points.len()];
         let mut next = range.start;
@@ -320,6 +340,10 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 if let (Some(saving), None) = (&mut self.saving, &known) {
                     saving.add((ended.events, ended.fingerprint, &ended.numbers));
                 }
+                if known.is_none() && self.measures.with_histograms().len() > 0 {
+                    let point = points[number % points.len()];
+                    self.histograms[point].add(self.measures.histograms(&ended.rows));
+                }
                 numbers[number % points.len()].extend(ended.numbers);
                 self.done.runs += 1;
                 self.done.events = self.done.events.wrapping_add(ended.events);
@@ -329,7 +353,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
             next = end;
             if let (Some(saving), None) = (&mut self.saving, known) {
                 saving.plan().took(began.elapsed());
-                saving.save_if_due()?;
+                saving.save_if_due(&self.histograms)?;
             }
         }
         if numbers[0].is_empty() {
@@ -426,11 +450,13 @@ impl<'r, S: Sized3> Replications<'r, S> {
         if is_empty && word(LIVE) > 0 && !self.study.allow_deadlock {
             return Err(Failure::Deadlock);
         }
+        let entities = word(HEADER.fresh);
         Ok(Ended {
             numbers: self.measures.numbers(&rows).collect(),
             events,
             fingerprint,
-            entities: word(HEADER.fresh),
+            entities,
+            rows: if self.measures.with_histograms().len() > 0 { rows } else { Vec::new() },
         })
     }
 

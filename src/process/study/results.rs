@@ -7,14 +7,17 @@ use web_time::Instant;
 
 #[cfg(feature = "plot")]
 use crate::statistics::plot;
+use crate::statistics::quantiles::{Histograms, LAST_BIN, bin_edges, quantile};
 use crate::statistics::{
-    Allocated, AnalysisError, Decision, Design, Observations, Report, Selected, each_to_csv,
+    Allocated, AnalysisError, Decision, Design, Observations, Report, Row, Selected, Value, each_to_csv,
 };
+use crate::time::Ticks;
 
 use super::super::compiled::CompiledProcess;
 use super::super::error::ProcessError;
-use super::super::ir::{Expression, Tally};
+use super::super::ir::{Expression, Kind, Tally};
 use super::super::model::Sized3;
+use super::super::program::{Histogram, Sum, SumKind};
 use super::plan::Study;
 use super::replications::Replications;
 
@@ -28,6 +31,11 @@ use super::replications::Replications;
 /// `level(tank)`, `queue(tank)` of those that get and `putters(tank)`; a store `desk` has
 /// `level(desk)`, `queue(desk)` of those that take and `givers(desk)`; a signal has `queue`; a
 /// variable with `level` has `average`. Levels and lengths are averages over time.
+///
+/// A tally with a histogram has `quantile_50(stay)`, 90, 95 and 99 in [`report`](Self::report): of
+/// all observations of all replications. A variable with one has `zero`, the share of time at 0 or
+/// less, `quantile_90(n)`, 95 and 99, the least value that is not exceeded in 90, 95
+/// and 99 % of the time, and `largest`: means over the replications.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StudyResults {
@@ -64,8 +72,70 @@ pub struct StudyResults {
     pub unsaved: Option<String>,
     /// What a stopped selection does not have, as a sentence.
     pub missing: Option<String>,
+    /// The tallies with histograms, and by point their histograms of all replications.
+    pub(super) tallied: Vec<Tallied>,
+    pub(super) histograms: Vec<Histograms>,
     /// By tally: the measure of each bound, and the bound at each point.
     pub(super) shares: IndexMap<String, Vec<(String, Vec<f64>)>>,
+}
+
+/// A tally with a histogram.
+#[derive(Debug, Clone)]
+pub(super) struct Tallied {
+    name: String,
+    /// Its unit, in those of bins.
+    unit: f64,
+    /// By point: bins are of two to this power.
+    shifts: Vec<u32>,
+}
+
+/// The reported quantiles of tallies with histograms, in percent.
+const PERCENT: [u32; 4] = [50, 90, 95, 99];
+
+fn name_of(percent: u32, tally: &str) -> String {
+    format!("quantile_{percent}({tally})")
+}
+
+impl Tallied {
+    /// The value at a position among bins, in which values are evenly spread; `None` in the last
+    /// one, which has no upper end.
+    fn value(&self, place: f64, point: usize) -> Option<f64> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin's number")]
+        let bin = place as u32;
+        let [from, to] = bin_edges(bin, self.shifts[point]);
+        (bin < LAST_BIN).then(|| (from + (to - from) * (place - f64::from(bin))) / self.unit)
+    }
+}
+
+impl CompiledProcess {
+    /// The names of the quantiles that reports have besides [`measures`](Self::measures): of
+    /// tallies with a histogram.
+    pub fn quantiles(&self) -> Vec<String> {
+        let sums = self.program().sums.iter();
+        let tallies = sums.filter(|sum| matches!(sum.histogram, Some(Histogram::Observations { .. })));
+        tallies.flat_map(|sum| PERCENT.map(|percent| name_of(percent, &sum.name))).collect()
+    }
+
+    fn tallied(&self) -> Vec<Tallied> {
+        let program = self.program();
+        let points = 0..self.design().len();
+        // They were computed before.
+        let words =
+            points.map(|point| program.params(self.values(point), Ticks::ZERO, 0).unwrap_or_default());
+        let words: Vec<Vec<u32>> = words.collect();
+        let of = |sum: &Sum| {
+            let Some(Histogram::Observations { shift, .. }) = sum.histogram else { return None };
+            let SumKind::Tally(kind) = sum.kind else { return None };
+            let unit = match kind {
+                Kind::Integer | Kind::Condition => 1.0,
+                Kind::Time => program.resolution.ticks_per_unit().into(),
+                Kind::Real => f64::from(1 << 24),
+            };
+            let shifts = words.iter().map(|words| words[shift as usize]).collect();
+            Some(Tallied { name: sum.name.clone(), unit, shifts })
+        };
+        program.sums.iter().filter_map(of).collect()
+    }
 }
 
 impl StudyResults {
@@ -103,6 +173,8 @@ impl StudyResults {
             warm_up: study.warm_up,
             unsaved: None,
             missing: None,
+            tallied: compiled.tallied(),
+            histograms: replications.histograms.clone(),
             shares: shares.collect(),
         }
     }
@@ -113,8 +185,27 @@ impl StudyResults {
         for (_, bounds) in self.shares.values_mut().flatten() {
             *bounds = points.iter().map(|&point| bounds[point]).collect();
         }
+        for tallied in &mut self.tallied {
+            tallied.shifts = points.iter().map(|&point| tallied.shifts[point]).collect();
+        }
+        self.histograms = points.iter().map(|&point| self.histograms[point].clone()).collect();
         let decisions = vec![Decision::Stopped; points.len()];
         Self { design, decisions, missing: Some(missing), ..self }
+    }
+
+    /// For the observations of some tallies together at a point: by group of replications, the
+    /// number below each bin of their histograms. `None` if a resumed study has more replications
+    /// than these results.
+    pub(in crate::process) fn below<'n>(
+        &self,
+        point: usize,
+        tallies: impl Iterator<Item = &'n str>,
+    ) -> Option<Vec<Vec<u128>>> {
+        let histograms = &self.histograms[point];
+        let made = self.observations[point].replications() as u64;
+        let number = |name: &str| self.tallied.iter().position(|tallied| tallied.name == name);
+        let numbers: Vec<usize> = tallies.filter_map(number).collect();
+        (histograms.replications() == made).then(|| histograms.below(numbers.into_iter()))
     }
 
     /// The tallies that have bounds.
@@ -177,9 +268,41 @@ impl StudyResults {
         let mut report = Report::default();
         for (point, observations) in self.observations.iter().enumerate() {
             report.add(&self.design, point, observations, level, |_| None)?;
+            let factors = report.rows.last().map_or_else(Vec::new, |row| row.factors.clone());
+            report.rows.extend(self.quantiles(point, &factors, level));
         }
         report.compare(&self.observations, self.reference(), level)?;
         Ok(report)
+    }
+
+    /// The rows of quantiles at a point: of all observations of all replications together.
+    fn quantiles<'r>(
+        &'r self,
+        point: usize,
+        factors: &'r [(String, Value)],
+        level: f64,
+    ) -> impl Iterator<Item = Row> + 'r {
+        let replications = self.observations[point].replications() as u64;
+        self.tallied.iter().flat_map(move |tallied| {
+            let below = self.below(point, [tallied.name.as_str()].into_iter());
+            PERCENT.map(|percent| {
+                let found = below.as_ref().and_then(|below| quantile(below, percent, level));
+                let value = |place: f64| tallied.value(place, point);
+                let mean = found.and_then(|found| value(found.place));
+                let ends = found.and_then(|found| found.ends).map(|ends| ends.map(value));
+                let half_width = match ends {
+                    Some([Some(lower), Some(upper)]) => Some((upper - lower) / 2.0),
+                    _ => None,
+                };
+                Row {
+                    name: name_of(percent, &tallied.name),
+                    mean,
+                    half_width,
+                    relative_half_width: half_width.zip(mean).map(|(half, mean)| half / mean.abs()),
+                    ..Row::empty(point, factors, replications, level)
+                }
+            })
+        })
     }
 
     /// Reasons to doubt the results, in sentences: tallies without observations.

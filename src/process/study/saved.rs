@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::pdes::checkpoint::file::{PROCESS_STUDY, Sections, Writer, number};
 use crate::pdes::checkpoint::{Identity, SavePlan};
 use crate::pdes::{Autosave, CheckpointError, Model};
+use crate::statistics::quantiles::Histograms;
 use crate::time::{Resolution, Ticks};
 
 use super::super::compiled::CompiledProcess;
@@ -19,6 +20,7 @@ const NUMBERS: usize = 0;
 const PARAMS: usize = 1;
 const MEASURES: usize = 2;
 const RESULTS: usize = 3;
+const HISTOGRAMS: usize = 4;
 
 /// The numbers of the first section, 8 bytes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -227,6 +229,21 @@ impl<'a> Saving<'a> {
         Ok(Self { study, from, plan: plan.map_err(refused)?, results })
     }
 
+    /// Restores the histograms of the saved study, by point.
+    pub(super) fn restore(&self, histograms: &mut [Histograms]) -> Result<(), ProcessError> {
+        let Some(from) = self.from else { return Ok(()) };
+        let counts = from.file.section(HISTOGRAMS).chunks_exact(8);
+        let whole = counts.remainder().is_empty();
+        let mut counts = counts.map(number);
+        let mut restored = |of: &mut Histograms| of.restore(from.numbers.done, &mut counts);
+        match whole && histograms.iter_mut().all(|of| restored(of).is_some()) && counts.len() == 0 {
+            true => Ok(()),
+            false => Err(refused(CheckpointError::Inconsistent {
+                what: "its histograms are not those of the model",
+            })),
+        }
+    }
+
     /// The next replications that the saved study has, before `end`.
     pub(super) fn known(&self, next: u32, end: u32) -> Option<Range<u32>> {
         let known = next..end.min(self.from?.replications());
@@ -249,27 +266,29 @@ impl<'a> Saving<'a> {
     }
 
     /// The file as it is now.
-    fn file(study: &Identified, results: &[u8]) -> Result<Sections, ProcessError> {
+    fn file(study: &Identified, results: &[u8], histograms: &[Histograms]) -> Result<Sections, ProcessError> {
         let each = (study.numbers.width + 2) * 8 * study.numbers.points;
         let mut file = Writer::new(&PROCESS_STUDY);
         file.numbers(&Numbers { done: results.len() as u64 / each.max(1), ..study.numbers });
         file.section(|bytes| bytes.extend(&study.params));
         file.section(|bytes| bytes.extend(study.measures.as_bytes()));
         file.section(|bytes| bytes.extend(results));
+        let counts = histograms.iter().flat_map(Histograms::numbers);
+        file.section(|bytes| bytes.extend(counts.flat_map(u64::to_le_bytes)));
         Sections::of(file.end(), &PROCESS_STUDY).map_err(refused)
     }
 
     /// Saves the study if that is due.
-    pub(super) fn save_if_due(&mut self) -> Result<(), ProcessError> {
+    pub(super) fn save_if_due(&mut self, histograms: &[Histograms]) -> Result<(), ProcessError> {
         match self.plan.due() {
-            true => self.plan.save(|| Self::file(&self.study, &self.results)),
+            true => self.plan.save(|| Self::file(&self.study, &self.results, histograms)),
             false => Ok(()),
         }
     }
 
     /// Saves the study at its end: why it could not be written.
-    pub(super) fn last(&mut self) -> Result<Option<String>, ProcessError> {
-        let written = self.plan.last(|| Self::file(&self.study, &self.results))?;
+    pub(super) fn last(&mut self, histograms: &[Histograms]) -> Result<Option<String>, ProcessError> {
+        let written = self.plan.last(|| Self::file(&self.study, &self.results, histograms))?;
         Ok(written.err().map(|error| error.to_string()))
     }
 }

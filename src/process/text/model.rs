@@ -44,6 +44,8 @@ pub(in crate::process) fn model(root: &Node, traces: &Traces<'_>) -> Result<Proc
         schedules,
         costs,
         tallies: all(&mut keys, "tally", tally)?,
+        quantiles: false,
+        notes: 0,
     };
     keys.end()?;
     match model.entities.is_empty() {
@@ -202,7 +204,12 @@ fn store(node: &Node, name: &str) -> Result<Store, ProcessError> {
 
 fn tally(node: &Node, name: &str) -> Result<Tally, ProcessError> {
     let mut keys = Keys::of(node, format!("the tally `{name}`"))?;
-    let bounds = list(keys.need("up_to", "write bounds: `up_to = [5, 10]`")?, "up_to")?;
+    let histogram = keys.expression("histogram")?;
+    let bounds = match histogram {
+        Some(_) => keys.take("up_to"),
+        None => Some(keys.need("up_to", "write bounds, or `histogram`: `up_to = [5, 10]`")?),
+    };
+    let bounds = bounds.map(|bounds| list(bounds, "up_to")).transpose()?.unwrap_or_default();
     let bound = |node: &Node| {
         let text = match &node.value {
             Tree::Text(text) => text.clone(),
@@ -212,7 +219,7 @@ fn tally(node: &Node, name: &str) -> Result<Tally, ProcessError> {
     };
     let up_to = bounds.iter().map(bound).collect::<Result<_, ProcessError>>()?;
     keys.end()?;
-    Ok(Tally { up_to, place: node.place })
+    Ok(Tally { up_to, histogram, place: node.place })
 }
 
 fn signal(node: &Node, name: &str) -> Result<Signal, ProcessError> {

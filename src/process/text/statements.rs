@@ -10,7 +10,7 @@ use super::values::value;
 
 /// Actions. The first of them that a table has is its action: the last ones are keys of others,
 /// too.
-pub(super) const ACTIONS: [&str; 30] = [
+pub(super) const ACTIONS: [&str; 31] = [
     "delay",
     "seize",
     "release",
@@ -37,6 +37,7 @@ pub(super) const ACTIONS: [&str; 30] = [
     "forever",
     "go",
     "end",
+    "note",
     "set",
     "join",
     "tally",
@@ -203,6 +204,7 @@ fn action(name: &str, subject: &Node, keys: &mut Keys<'_>, depth: usize) -> Resu
         }
         "tally" => Action::Tally { name: text(subject, name)?, value: keys.expression("value")? },
         "count" => Action::Count { name: text(subject, name)?, by: keys.expression("by")? },
+        "note" => Action::Note { name: text(subject, name)?, value: keys.expression("value")? },
         "go" => Action::Go { block: text(subject, name)? },
         "join" => sure(subject, name).map(|()| Action::Join)?,
         _ => sure(subject, name).map(|()| Action::End)?,

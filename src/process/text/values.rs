@@ -87,13 +87,19 @@ pub(super) fn variable(node: &Node, name: &str, global: bool) -> Result<Variable
     let place = node.place;
     let long = match &node.value {
         Tree::Table(of) => {
-            of.is_empty() || ["kind", "value", "level"].iter().any(|key| of.contains_key(*key))
+            of.is_empty() || ["kind", "value", "level", "histogram"].iter().any(|key| of.contains_key(*key))
         }
         _ => false,
     };
     if !long {
         let value = value(node, name)?;
-        return Ok(Variable { kind: kind_of(&value), value: Some(value), level: false, place });
+        return Ok(Variable {
+            kind: kind_of(&value),
+            value: Some(value),
+            level: false,
+            histogram: false,
+            place,
+        });
     }
     let mut keys = Keys::of(node, format!("`{name}`"))?;
     let first = keys.take("value").map(|value| self::value(value, name)).transpose()?;
@@ -101,9 +107,12 @@ pub(super) fn variable(node: &Node, name: &str, global: bool) -> Result<Variable
         None => first.as_ref().map_or(Kind::Integer, kind_of),
         Some(node) => kind(node)?,
     };
-    let level = if global { keys.truth("level")? } else { false };
+    let [level, histogram] = match global {
+        true => [keys.truth("level")?, keys.truth("histogram")?],
+        false => [false; 2],
+    };
     keys.end()?;
-    Ok(Variable { kind, value: first, level, place })
+    Ok(Variable { kind, value: first, level, histogram, place })
 }
 
 fn kind(node: &Node) -> Result<Kind, ProcessError> {

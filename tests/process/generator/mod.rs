@@ -146,7 +146,9 @@ impl Make {
             let value = self.some(2, |make| Value::Expression(make.literal(kind)));
             let name = format!("v{index}");
             self.variables.push((name.clone(), kind));
-            self.model.variables.insert(name, Variable { kind, value, level, place: Place::default() });
+            self.model
+                .variables
+                .insert(name, Variable { kind, value, level, histogram: false, place: Place::default() });
         }
         self.places();
         let types = 1 + self.below(if self.is_small { 2 } else { 4 });
@@ -233,7 +235,7 @@ impl Make {
                 kind => Value::Expression(make.literal(kind)),
             });
             let place = self.place();
-            attributes.insert(name, Variable { kind, value, level: false, place });
+            attributes.insert(name, Variable { kind, value, level: false, histogram: false, place });
         }
         let types = self.attributes.len();
         let count = if self.entity == 0 || self.chance(2) { 1 + self.below(2) } else { 0 };

@@ -42,6 +42,7 @@ pub fn text(action: &Action) -> String {
         Action::Set { name, .. } => format!("set {name}"),
         Action::Tally { name, .. } => format!("tally {name}"),
         Action::Count { name, .. } => format!("count {name}"),
+        Action::Note { name, .. } => format!("note {name}"),
         Action::Go { block } => format!("go {block}"),
         Action::End => "end".to_owned(),
         other => panic!("teach the interpreter this statement: {other:?}"),

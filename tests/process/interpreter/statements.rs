@@ -295,6 +295,9 @@ impl<'m> World<'m> {
                 let counter = self.counters.entry(name).or_default();
                 *counter += if counts { u64::from(by.unsigned_abs()) } else { 0 };
             }
+            Action::Note { value, .. } => {
+                value.as_ref().map(|value| self.integer(being, value)).transpose()?;
+            }
             Action::Go { block } => {
                 being.stack.clear();
                 round(being, &self.model.entities[being.kind].blocks[block]);

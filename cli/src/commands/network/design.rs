@@ -54,16 +54,17 @@ pub(super) fn compile(
     shares: &[Share],
     [until, warm_up]: [f64; 2],
 ) -> Outcome<FacilityDesign<NetworkForm>> {
-    let networks = shared::in_file(&args.file, description.networks())?;
-    let compiled = networks.into_iter().enumerate().map(|(point, mut network)| {
+    let mut networks = shared::in_file(&args.file, description.networks())?;
+    for network in &mut networks {
         // The resolution of ticks depends on the times of the runs too.
         (network.until, network.warm_up) = (Some(until), Some(warm_up));
-        let compiled = NetworkForm::new(&network, shares, args.allow_unstable);
-        let at = |source| FacilityError::Point { point: design.describe(point), source: Box::new(source) };
-        compiled.map_err(at)
+    }
+    let forms = NetworkForm::of_points(&networks, shares, args.allow_unstable);
+    let forms = forms.map_err(|(point, source)| FacilityError::Point {
+        point: design.describe(point),
+        source: Box::new(source),
     });
-    let facilities = shared::in_file(&args.file, compiled.collect::<Result<Vec<_>, _>>())?;
-    Ok(FacilityDesign::new(design, facilities))
+    Ok(FacilityDesign::new(design, shared::in_file(&args.file, forms)?))
 }
 
 pub(super) fn run(
@@ -120,8 +121,8 @@ pub(super) fn run(
         });
     let results = match &way {
         None => run.run(),
-        Some((measure, Way::Guaranteed(selection))) => run.select(selection, measure),
-        Some((measure, Way::Budget(allocation))) => run.allocate(allocation, measure),
+        Some((measure, Way::Guaranteed(selection))) => run.select(selection, only::column(measure, &known)),
+        Some((measure, Way::Budget(allocation))) => run.allocate(allocation, only::column(measure, &known)),
     };
     bar.finish_and_clear();
     let results = shared::in_file(&args.file, results)?;
