@@ -38,16 +38,18 @@ pub(super) type Sum<V> = (Vec<(V, i64)>, i64);
 pub(super) struct Blocking(Vec<BlockingStation<u32>>);
 
 impl Blocking {
-    /// Finds the variables, all of which have averages, in a program.
+    /// Finds the variables, all of which have averages, in a program. No customer ever waits where it
+    /// has none.
     pub(super) fn new(stations: Vec<BlockingStation>, program: &Program) -> Self {
-        let word = |name: &String| {
+        let find = |name: &String| {
             let found = program.variables.iter().find(|variable| variable.name == *name);
-            found.expect("it is a variable of the model").word
+            found.map(|variable| variable.word)
         };
+        let word = |name: &String| find(name).expect("it is a variable of the model");
         let sum = |of: &[(String, i64)]| of.iter().map(|(name, sign)| (word(name), *sign)).collect();
         let part = |part: &Part| Part { line: (sum(&part.line.0), part.line.1), from: part.from.clone() };
         let of = |station: BlockingStation| BlockingStation {
-            waits: station.waits.iter().map(|(name, to)| (word(name), *to)).collect(),
+            waits: station.waits.iter().filter_map(|(name, to)| Some((find(name)?, *to))).collect(),
             patient: station.patient.iter().map(|(of, value)| (sum(of), *value)).collect(),
             held: sum(&station.held),
             parts: station.parts.iter().map(part).collect(),
@@ -57,10 +59,10 @@ impl Blocking {
         Self(stations.into_iter().map(of).collect())
     }
 
-    /// The stations that are in deadlock, from the rows of a run: all their servers are kept by
-    /// customers that wait for room at one of them, or wait for a part that only they send, and no
-    /// customer leaves a line there.
-    pub(super) fn stuck(&self, rows: &[[u32; 4]]) -> Vec<&str> {
+    /// The names of the stations that are in deadlock, if there are any, from the rows of the output
+    /// of a run: all their servers are kept by customers that wait for room at one of them, or wait
+    /// for a part that only they send, and no customer leaves a line there.
+    pub(super) fn stuck(&self, rows: &[[u32; 4]]) -> Option<String> {
         let value = |word: u32| i64::from(rows[(word / 4) as usize][(word % 4) as usize].cast_signed());
         let sum = |of: &[(u32, i64)]| of.iter().map(|&(word, sign)| sign * value(word)).sum::<i64>();
         let patient = |station: &BlockingStation<u32>| station.patient.iter().all(|(of, is)| sum(of) == *is);
@@ -74,7 +76,8 @@ impl Blocking {
             };
             blocked >= station.servers || sum(&station.held) == blocked && station.parts.iter().any(lacks)
         });
-        let names = self.0.iter().zip(stuck).filter(|(_, stuck)| *stuck);
-        names.map(|(station, _)| &*station.name).collect()
+        let found = self.0.iter().zip(stuck).filter(|(_, stuck)| *stuck);
+        let names: Vec<_> = found.map(|(station, _)| format!("`{}`", station.name)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 }

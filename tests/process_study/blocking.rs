@@ -1,9 +1,12 @@
 //! Stations that wait for each other for ever while other things happen: both forms of networks
 //! name them, and no others.
 
+use std::ops::ControlFlow;
+
 use eventhorizon::Backend;
 use eventhorizon::facility::{FacilityError, Measure, Network, Report, Study};
 use eventhorizon::process::{NetworkProcess, ProcessError};
+use eventhorizon::statistics::Intervals;
 
 use crate::networks::{network, row, translated};
 
@@ -183,8 +186,54 @@ fn every_kind_of_line_is_found() {
         let run = |study| process.compiled().study(study).backend(Backend::Cpu).run();
         let error = run(&study).unwrap_err().to_string();
         assert!(error.contains("deadlock at `a`, `b`:"), "{settings}: {error}");
-        assert!(run(&study.clone().allow_deadlock(true)).is_ok());
+        assert!(run(&study.allow_deadlock(true)).is_ok());
     }
+}
+
+#[test]
+fn runs_over_time_find_a_deadlock() {
+    let text = r#"
+station.a = { service = { exponential = 1 }, capacity = 1, when_full = "block", population = 1, to = "b" }
+station.b = { service = { exponential = 1 }, capacity = 1, when_full = "block", population = 1, speeds = [1], to = "a" }
+"#;
+    let process = NetworkProcess::new(&with_bystander(text)).unwrap();
+    let study = Study::new(1, 1000.0, 0.0);
+    let errors = [
+        process.long_run(&study, 10, |_| ControlFlow::Continue(())).unwrap_err().to_string(),
+        process.profile(&study, Intervals::new(100.0), |_| true).unwrap_err().to_string(),
+        process.settles(1, 1000.0, 2).unwrap_err().to_string(),
+    ];
+    for error in errors {
+        assert!(error.contains("deadlock at `a`, `b`:"), "{error}");
+    }
+}
+
+/// Routes lead from `s` through `r` to `d`, but not for the customers of `s`.
+#[test]
+fn a_class_that_goes_elsewhere_does_not_wait() {
+    let network = network(
+        r#"
+name = "elsewhere"
+classes = ["a", "b"]
+source.ina = { interarrival = { exponential = 10 }, class = "a", to = "s" }
+source.inb = { interarrival = { exponential = 10 }, class = "b", to = "r" }
+router.r = { to = [{ node = "d", class = "b" }, { node = "out", class = "a" }] }
+sink.out = {}
+[station.s]
+service = { exponential = 2 }
+capacity = 3
+when_full = "block"
+speeds = [1, 1.5]
+to = "r"
+[station.d]
+service = { exponential = 2 }
+capacity = 3
+when_full = "block"
+to = [{ node = "s", class = "b", becomes = "a" }, { node = "out", class = "a" }]
+"#,
+    );
+    let report = outcome(translated(&network, &Study::new(2, 1000.0, 0.0))).unwrap();
+    assert!(row(&report, "s", None, Measure::Throughput).mean.unwrap() > 0.1, "{report}");
 }
 
 /// One machine makes both parts, three frames and a wheel in turn. With room for two frames, it

@@ -65,7 +65,8 @@ pub(super) fn flags(node: &Node, nodes: &[Node]) -> u32 {
 /// Histograms begin at 1/64 of the shortest mean service and reach to 2^32 times that.
 pub(super) fn bin_shift(nodes: &[Node], resolution: Resolution) -> u32 {
     let laws = nodes.iter().flat_map(|node| &node.pairs).filter_map(|pair| pair.service);
-    let least = laws.filter_map(|law| resolution.ticks(law.mean()).ok()).min().unwrap_or(Ticks::ZERO);
+    let means = laws.filter_map(|law| resolution.ticks(law.mean()).ok());
+    let least = means.filter(|mean| *mean > Ticks::ZERO).min().unwrap_or(Ticks::ZERO);
     least.get().max(1).ilog2().saturating_sub(6).min(31)
 }
 

@@ -50,7 +50,7 @@ impl std::str::FromStr for Mapping {
 
 /// A name that no mapping has.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown mapping of replicas '{0}': expected one of {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
+#[error("unknown mapping '{0}': expected one of {names}", names = Mapping::ALL.map(Mapping::name).join(", "))]
 pub struct UnknownMapping(pub String);
 
 crate::text::debug_is_display!(UnknownMapping);

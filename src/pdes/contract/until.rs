@@ -58,7 +58,8 @@ pub struct Progress {
     /// Windows since the simulation began. Their number depends on where runs ended and on the
     /// synchronisation ([`Sync`](crate::pdes::Sync)); nothing else does. With
     /// [`Sync::Neighbours`](crate::pdes::Sync::Neighbours) it also depends on which LPs share a
-    /// workgroup or a binding, because bounds travel further within one.
+    /// workgroup or a binding, because bounds travel further within one. In a team
+    /// ([`Mapping::Team`](crate::pdes::Mapping::Team)), event-horizon windows also depend on time.
     pub windows: u64,
     /// Why the run ended; `None` while it runs.
     pub stop: Option<Stop>,

@@ -23,6 +23,8 @@ use crate::pdes::{Model, Payload, Totals};
 pub(in crate::pdes) struct Results {
     pub(in crate::pdes) columns: Arc<Columns>,
     output: Recipe,
+    /// The workgroup size of `output`: a run may change that of its windows.
+    output_group: u32,
     classify: Recipe,
     totals: Recipe,
     /// The workgroup size of the latter two.
@@ -102,22 +104,22 @@ struct Piece {
 
 /// Divides the rows so that the outputs of each piece, `bytes` a row, and their chunks fit bindings
 /// of `limit` bytes. A piece is whole workgroups within a part of the memory.
-fn pieces(cut: &Cut, bytes: u32, limit: u64) -> Result<Vec<Piece>, GpuError> {
+fn pieces(cut: &Cut, group_size: u32, bytes: u32, limit: u64) -> Result<Vec<Piece>, GpuError> {
     // With classes, a row may be a chunk of its own, of 8 bytes.
     let fitting = u32::try_from(limit / u64::from(bytes.max(8))).unwrap_or(u32::MAX);
-    let whole = fitting / cut.group_size * cut.group_size;
+    let whole = fitting / group_size * group_size;
     let mut pieces = Vec::new();
     for (part_first, part_rows) in cut.parts() {
         let most = if fitting >= part_rows { part_rows } else { whole };
         if most == 0 {
-            let what = format!("the outputs of the {} LPs of a workgroup", cut.group_size);
-            let needed = u64::from(cut.group_size) * u64::from(bytes);
+            let what = format!("the outputs of the {group_size} LPs of a workgroup");
+            let needed = u64::from(group_size) * u64::from(bytes);
             return Err(GpuError::TooLarge { what, needed, limit });
         }
         for first in (part_first..part_first + part_rows).step_by(most as usize) {
             let rows = most.min(part_first + part_rows - first);
             // Failures go to half 0 of the control block.
-            let part = Part { first_group: first / cut.group_size, ..cut.part(part_first, part_rows, 1) };
+            let part = Part { first_group: first / group_size, ..cut.part(part_first, part_rows, 1) };
             pieces.push(Piece { first, rows, part });
         }
     }
@@ -132,6 +134,7 @@ struct Writer<'r, S, P, O> {
     kernel: Kernel,
     /// A separate control block, so that the run's is unchanged.
     words: Buffer<u32>,
+    group_size: u32,
     pieces: Vec<Piece>,
     /// Sized for the longest piece.
     outputs: Buffer<O>,
@@ -146,7 +149,8 @@ impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
         memory: &'r Memory<S, P>,
         at: Ticks,
     ) -> Result<Self, SimulationError> {
-        let pieces = pieces(&memory.cut, results.columns.bytes, gpu.max_buffer_bytes())?;
+        let group_size = results.output_group;
+        let pieces = pieces(&memory.cut, group_size, results.columns.bytes, gpu.max_buffer_bytes())?;
         let most = pieces.iter().map(|piece| piece.rows).max().unwrap_or(0);
         let values = results.columns.values::<O>();
         Ok(Self {
@@ -157,6 +161,7 @@ impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
             words: Buffer::storage(gpu, "control of outputs", COUNTS as u64)?,
             outputs: Buffer::storage(gpu, "outputs", u64::from(most) * values)?,
             values,
+            group_size,
             pieces,
         })
     }
@@ -174,7 +179,7 @@ impl<'r, S: Pod, P: Payload, O: Pod> Writer<'r, S, P, O> {
         let mut bound = vec![("words", self.words.binding()), ("outputs", self.outputs.binding())];
         bound.extend(self.memory.bindings(&piece.part, &run));
         let mut plan = Plan::new("outputs");
-        plan.dispatch(gpu, &self.kernel, piece.rows.div_ceil(self.memory.cut.group_size), &bound)?;
+        plan.dispatch(gpu, &self.kernel, piece.rows.div_ceil(self.group_size), &bound)?;
         plan.submit(gpu)?;
         let failure = self.words.read_range(gpu, FAILURE as u64, 1).await?[0];
         match Fault::decode(failure, [0; 3], self.memory.run.lowest, 0) {
@@ -204,6 +209,7 @@ impl Results {
         Self {
             columns,
             output: recipes::output(model, int64, cut.group_size),
+            output_group: cut.group_size,
             classify: recipes::totals("classify", group_size),
             totals: recipes::totals("totals", group_size),
             group_size,
@@ -465,7 +471,7 @@ mod tests {
                 let cut = Cut { group_size: 64, tiles: 1, rows, part_rows, store_rows: rows, ..Cut::EMPTY };
                 for (bytes, limit) in [(4, 4096), (176, 1 << 16), (1024, 1 << 16), (176, 128 << 20)] {
                     let mut next = 0;
-                    for Piece { first, rows, part } in pieces(&cut, bytes, limit).unwrap() {
+                    for Piece { first, rows, part } in pieces(&cut, 64, bytes, limit).unwrap() {
                         assert_eq!((first, part.first_group * 64), (next, next));
                         assert!(
                             part.memory_first <= first && first + rows <= part.memory_first + part.queue_rows
@@ -478,6 +484,6 @@ mod tests {
             }
         }
         let cut = Cut { group_size: 64, tiles: 1, rows: 65, part_rows: 65, store_rows: 65, ..Cut::EMPTY };
-        assert!(matches!(pieces(&cut, 1024, 65_535), Err(GpuError::TooLarge { needed: 65_536, .. })));
+        assert!(matches!(pieces(&cut, 64, 1024, 65_535), Err(GpuError::TooLarge { needed: 65_536, .. })));
     }
 }

@@ -381,6 +381,11 @@ impl Auto {
     /// The run has left its team, or must not enter one.
     pub(in crate::pdes) fn leave_teams(&mut self) {
         self.next.retain(|strategy| !strategy.is_team);
+        self.wanted.take_if(|strategy| strategy.is_team);
+        if let Some(awaited) = &mut self.awaited {
+            // The first one, which is compiled, is of the grid.
+            awaited.candidates.retain(|strategy| !strategy.is_team);
+        }
         let has_team = |trial: &Tuner<Strategy>| trial.rates().any(|(strategy, _)| strategy.is_team);
         if self.trial.take_if(|trial| has_team(trial)).is_some() {
             (self.wanted, self.measured, self.passing) = (None, Measured::default(), 2);

@@ -66,6 +66,8 @@ pub struct Simulation<M: Model> {
     snapshot: Option<Snapshot>,
     rebuild: Rebuild<M>,
     auto: Auto,
+    /// The mapping that the user chose.
+    chosen: Mapping,
     /// Whether the plans are those for event-limited runs.
     counted: bool,
     /// The history of the runs that reached their ends.
@@ -297,6 +299,7 @@ impl<M: Model> Simulation<M> {
             let course = saved.map_or(RunHistory::BEGUN, Checkpoint::course);
             let auto = Auto::new(&[strategy], rows, None, Duration::ZERO);
             let simulation = Self {
+                chosen: options.mapping,
                 gpu,
                 strategy,
                 sync: options.sync,
@@ -404,7 +407,7 @@ impl<M: Model> Simulation<M> {
         if until.events != Until::EMPTY.events {
             self.leave_teams().await?;
         }
-        self.set_until(until)?;
+        self.move_end(until)?;
         if let Some(snapshot) = &mut self.snapshot {
             if *self.unsaved.get_mut() {
                 snapshot.forget();
@@ -497,7 +500,7 @@ impl<M: Model> Simulation<M> {
                         // Submissions in flight run to another end.
                         flying.clear();
                         before = None;
-                        self.set_until(next)?;
+                        self.move_end(next)?;
                     }
                 }
             }
@@ -508,7 +511,7 @@ impl<M: Model> Simulation<M> {
     /// and its events are uncounted. An end at time zero, before all pending events, completes
     /// both.
     async fn halt(&mut self, until: Until) -> Result<Progress, SimulationError> {
-        self.set_until(Until { time: Ticks::ZERO, ..until })?;
+        self.move_end(Until { time: Ticks::ZERO, ..until })?;
         let mut encoder = self.gpu.encoder("the last windows");
         self.plans.record(&mut encoder, 1);
         let download = self.encode_progress(&mut encoder)?;
@@ -529,10 +532,16 @@ impl<M: Model> Simulation<M> {
     /// # Errors
     /// A device error.
     pub fn set_until(&mut self, until: Until) -> Result<(), SimulationError> {
+        // Recorded windows cannot grow, and a team has less room than the grid.
         #[cfg(not(target_arch = "wasm32"))]
-        if until.events != Until::EMPTY.events && self.strategy.is_team {
+        if self.chosen != Mapping::Team || until.events != Until::EMPTY.events {
             pollster::block_on(self.leave_teams())?;
         }
+        self.move_end(until)
+    }
+
+    /// Sets the end of windows, in a team or not.
+    fn move_end(&mut self, until: Until) -> Result<(), SimulationError> {
         self.memory.run.until = until.time;
         self.memory.run.event_limit = until.events;
         // The pause of a run that was dropped.
@@ -565,7 +574,8 @@ impl<M: Model> Simulation<M> {
     /// Windows beyond the end do nothing. [`Simulation::progress`] reports the end only after one
     /// more window, which finds nothing to execute: record one extra.
     ///
-    /// A team executes at least 4 windows ([`Mapping::Team`]).
+    /// A team, which [`Simulation::set_until`] leaves unless [`Mapping::Team`] was chosen, executes at
+    /// least 4 windows, and up to 4 more.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
         self.recorded.store(true, Ordering::Relaxed);

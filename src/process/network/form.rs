@@ -57,6 +57,7 @@ impl NetworkForm {
     ///
     /// # Errors
     /// As [`NetworkForm::new`], with the number of the point.
+    #[expect(clippy::result_large_err, reason = "it is returned once")]
     pub fn of_points(
         networks: &[Network],
         shares: &[Share],

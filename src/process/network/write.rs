@@ -103,6 +103,9 @@ pub(super) type Block = Vec<Value>;
 /// The end of a route: a node, with the class there and the travels on the way.
 pub(super) type Target = (usize, usize, Vec<Distribution>);
 
+/// Where followed customers begin: a node, a class, and the tag of the first one.
+pub(super) type Begin = (usize, usize, u32);
+
 /// Writes the parts of a process model.
 pub(super) struct Writer<'n> {
     pub(super) nodes: &'n [Node],
@@ -120,8 +123,8 @@ pub(super) struct Writer<'n> {
     pub(super) targets: Vec<Target>,
     /// By node, whether it is a station that may wait for itself.
     pub(super) cyclic: Vec<bool>,
-    /// Which customers are followed, and where these begin: node, class, first tag.
-    followed: Option<(Follow, Vec<(usize, usize, u32)>)>,
+    /// Which customers are followed, and where these begin.
+    followed: Option<(Follow, Vec<Begin>)>,
     /// Attributes of customers that only some networks need.
     attributes: Map<String, Value>,
     pub(super) signals: Map<String, Value>,
@@ -206,7 +209,7 @@ impl<'n> Writer<'n> {
     }
 
     /// Follows customers: those that begin at a node in a class have tags from a first one on.
-    pub(super) fn following(self, follow: Follow, tags: Vec<(usize, usize, u32)>) -> Self {
+    pub(super) fn following(self, follow: Follow, tags: Vec<Begin>) -> Self {
         Self { followed: Some((follow, tags)), ..self }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::facility::FacilityError;
 use crate::pdes::{
     CpuSimulation, FaultKind, Fingerprint, Options, Progress, Replica, SimulationError, Stop, Until,
 };
@@ -156,6 +157,7 @@ impl<'c, S: Sized3> Course<'c, S> {
     ) -> Result<(Observations, u64), ProcessError> {
         let (program, mut events) = (self.compiled.program(), 0);
         let (mut numbers, mut before, mut begin) = (Vec::new(), Vec::new(), 0.0);
+        let mut stuck = None;
         for &end in ends {
             match simulation.until(Until::time(end)).watch(&mut *watch).run() {
                 Ok(progress) if progress.stop == Some(Stop::Watcher) => {
@@ -181,10 +183,16 @@ impl<'c, S: Sized3> Course<'c, S> {
             before.resize(now.len(), 0.0);
             numbers.extend(measures.between([&before, &now], [begin, units]));
             (before, begin) = (now, units);
+            if ends.last() == Some(&end) && !self.study.allow_deadlock {
+                stuck = self.compiled.blocking().stuck(output.rows()[0].rows());
+            }
         }
         let word = |word: u32| simulation.states()[0].rows()[(word / 4) as usize][(word % 4) as usize];
         if word(HEADER.fault) != 0 {
             return Err(self.snapshot(simulation, number).fault());
+        }
+        if let Some(nodes) = stuck {
+            return Err(FacilityError::Deadlock { nodes, replication: number }.into());
         }
         if word(LIVE) > 0 && !self.study.allow_deadlock && simulation.pending().is_empty() {
             return Err(self.snapshot(simulation, number).deadlock());

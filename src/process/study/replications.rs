@@ -443,9 +443,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
             return Err(Failure::Fault);
         }
         let stuck = self.compiled.blocking().stuck(&rows);
-        if !stuck.is_empty() && !self.study.allow_deadlock {
-            let names: Vec<_> = stuck.iter().map(|name| format!("`{name}`")).collect();
-            return Err(Failure::Stuck(names.join(", ")));
+        if let Some(nodes) = stuck.filter(|_| !self.study.allow_deadlock) {
+            return Err(Failure::Stuck(nodes));
         }
         if is_empty && word(LIVE) > 0 && !self.study.allow_deadlock {
             return Err(Failure::Deadlock);

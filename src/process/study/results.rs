@@ -85,6 +85,8 @@ pub(super) struct Tallied {
     name: String,
     /// Its unit, in those of bins.
     unit: f64,
+    /// Whether its values are integers.
+    whole: bool,
     /// By point: bins are of two to this power.
     shifts: Vec<u32>,
 }
@@ -97,13 +99,15 @@ fn name_of(percent: u32, tally: &str) -> String {
 }
 
 impl Tallied {
-    /// The value at a position among bins, in which values are evenly spread; `None` in the last
-    /// one, which has no upper end.
+    /// The value at a position among bins, in which values are evenly spread, rounded down for
+    /// integers; `None` in the last one, which has no upper end.
     fn value(&self, place: f64, point: usize) -> Option<f64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin's number")]
         let bin = place as u32;
         let [from, to] = bin_edges(bin, self.shifts[point]);
-        (bin < LAST_BIN).then(|| (from + (to - from) * (place - f64::from(bin))) / self.unit)
+        let within = (to - from) * (place - f64::from(bin));
+        let value = from + if self.whole { within.floor() } else { within };
+        (bin < LAST_BIN).then(|| value / self.unit)
     }
 }
 
@@ -132,7 +136,8 @@ impl CompiledProcess {
                 Kind::Real => f64::from(1 << 24),
             };
             let shifts = words.iter().map(|words| words[shift as usize]).collect();
-            Some(Tallied { name: sum.name.clone(), unit, shifts })
+            let whole = matches!(kind, Kind::Integer | Kind::Condition);
+            Some(Tallied { name: sum.name.clone(), unit, whole, shifts })
         };
         program.sums.iter().filter_map(of).collect()
     }

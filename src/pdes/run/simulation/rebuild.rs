@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_run_changes_to_a_team_and_back() {
         let gpu = Gpu::for_test();
-        let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
+        let model = FifoTorus::new(9, 16, 250, 1.0, Resolution::default()).unwrap();
         let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
         let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
         let [team, grid] = [true, false];
@@ -298,7 +298,7 @@ mod tests {
         ];
         for (i, (sync, is_team)) in (1..).zip(strategies) {
             let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
-            simulation.set_until(end).unwrap();
+            simulation.move_end(end).unwrap();
             let mut encoder = gpu.encoder("some windows");
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
@@ -309,6 +309,7 @@ mod tests {
             assert_eq!((found.now, found.events), (expected.now, expected.events), "{strategy}");
             assert_eq!(simulation.fingerprint().unwrap(), cpu.fingerprint(), "{strategy}");
             assert_eq!(simulation.strategy, strategy, "a team can follow");
+            assert!(simulation.outputs(end.time).unwrap() == cpu.outputs(end.time).unwrap(), "{strategy}");
         }
     }
 
@@ -334,7 +335,7 @@ mod tests {
         ];
         for (i, (sync, queue)) in (1..).zip(strategies) {
             let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
-            simulation.set_until(end).unwrap();
+            simulation.move_end(end).unwrap();
             let mut encoder = gpu.encoder("some windows");
             simulation.record(&mut encoder, 4);
             gpu.submit(encoder).unwrap();
