@@ -38,8 +38,8 @@ pub(super) type Sum<V> = (Vec<(V, i64)>, i64);
 pub(super) struct Blocking(Vec<BlockingStation<u32>>);
 
 impl Blocking {
-    /// Finds the variables, all of which have averages, in a program. No customer ever waits where it
-    /// has none.
+    /// Finds the variables, all of which have averages, in a program. No customer ever waits where
+    /// it has none.
     pub(super) fn new(stations: Vec<BlockingStation>, program: &Program) -> Self {
         let find = |name: &String| {
             let found = program.variables.iter().find(|variable| variable.name == *name);
@@ -59,8 +59,8 @@ impl Blocking {
         Self(stations.into_iter().map(of).collect())
     }
 
-    /// The names of the stations that are in deadlock, if there are any, from the rows of the output
-    /// of a run: all their servers are kept by customers that wait for room at one of them, or wait
+    /// The names of the stations that are in deadlock, if there are any, from the rows of a run's
+    /// output: all their servers are kept by customers that wait for room at one of them, or wait
     /// for a part that only they send, and no customer leaves a line there.
     pub(super) fn stuck(&self, rows: &[[u32; 4]]) -> Option<String> {
         let value = |word: u32| i64::from(rows[(word / 4) as usize][(word % 4) as usize].cast_signed());

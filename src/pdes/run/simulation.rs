@@ -574,8 +574,8 @@ impl<M: Model> Simulation<M> {
     /// Windows beyond the end do nothing. [`Simulation::progress`] reports the end only after one
     /// more window, which finds nothing to execute: record one extra.
     ///
-    /// A team, which [`Simulation::set_until`] leaves unless [`Mapping::Team`] was chosen, executes at
-    /// least 4 windows, and up to 4 more.
+    /// A team, which [`Simulation::set_until`] leaves unless [`Mapping::Team`] was chosen, executes
+    /// at least 4 windows, and up to 4 more.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder, windows: u32) {
         self.unsaved.store(true, Ordering::Relaxed);
         self.recorded.store(true, Ordering::Relaxed);

@@ -1,9 +1,11 @@
 //! A network in the form that runs it.
 
 use crate::facility::{
-    Facility, FacilityError, Facts, Follow, Network, PointNetwork, PointRun, Report, Share, Study, Timeline,
-    Visit, WatchPoint,
+    Facility, FacilityError, Facts, Network, PointNetwork, PointRun, Report, Share, Study, Timeline,
+    WatchPoint,
 };
+#[cfg(not(target_arch = "wasm32"))]
+use crate::facility::{Follow, Visit};
 use crate::statistics::{Intervals, Profile};
 use crate::time::Resolution;
 

@@ -108,7 +108,7 @@ impl NetworkProcess {
     fn of(outline: Outline, shares: &[Share]) -> Result<Self, ProcessError> {
         let names = Names::new(outline.network());
         let columns = outline.columns(shares)?;
-        let text = Writer::new(&outline, &names, &columns).write();
+        let text = Writer::new(&outline, &names, &columns, blocking::cyclic(outline.nodes())).write();
         let compiled = ProcessModel::from_json(&text).and_then(|model| model.compile());
         let compiled = compiled.map_err(|error| in_words(error, outline.network(), &names, &text))?;
         let compiled = compiled.with_stations(blocking::stations(outline.nodes(), &names));

@@ -9,6 +9,7 @@ use super::super::error::ProcessError;
 use super::super::ir::ProcessModel;
 use super::super::study::Note;
 use super::NetworkProcess;
+use super::blocking::cyclic;
 use super::errors::in_words;
 use super::write::Writer;
 
@@ -36,7 +37,8 @@ impl NetworkProcess {
             tags.push((node, class, next));
             next += count;
         }
-        let text = Writer::new(outline, names, &[]).following(follow, tags.clone()).write();
+        let writer = Writer::new(outline, names, &[], cyclic(outline.nodes()));
+        let text = writer.following(follow, tags.clone()).write();
         let explained = |error| in_words(error, outline.network(), names, &text);
         let compiled = ProcessModel::from_json(&text).and_then(|model| model.compile()).map_err(explained)?;
         let plan = self.study(&study.stopping(None).details(outline.details()))?;

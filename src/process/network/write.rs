@@ -9,8 +9,6 @@ use crate::facility::nodes::{Kind, Node};
 use crate::facility::outline::Outline;
 use crate::facility::{Distribution, Follow, Measure, Network};
 
-use super::blocking;
-
 /// Names of nodes and classes that the language of process models allows, in their order.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -189,7 +187,13 @@ impl<'n> Writer<'n> {
         self.outline.network()
     }
 
-    pub(super) fn new(outline: &'n Outline, names: &'n Names, columns: &'n [Measured]) -> Self {
+    /// `cyclic` says of each node whether it is a station that may wait for itself.
+    pub(super) fn new(
+        outline: &'n Outline,
+        names: &'n Names,
+        columns: &'n [Measured],
+        cyclic: Vec<bool>,
+    ) -> Self {
         Self {
             nodes: outline.nodes(),
             names,
@@ -201,7 +205,7 @@ impl<'n> Writer<'n> {
             blocks: Map::new(),
             entries: Vec::new(),
             targets: Vec::new(),
-            cyclic: blocking::cyclic(outline.nodes()),
+            cyclic,
             followed: None,
             attributes: Map::new(),
             signals: Map::new(),
