@@ -354,7 +354,7 @@ fn a_search_refuses_what_it_cannot_search() {
     };
     let set = ["--set", "station.desk.servers=3..6"];
     refused(&["--set", "station.desk.servers=3", "--minimise", "1"], &["no number is searched"]);
-    refused(&["--set", "station.desk.servers=6..3", "--minimise", "1"], &["PATH=FIRST..LAST"]);
+    refused(&["--set", "station.desk.servers=6..3", "--minimise", "1"], &["6..3", "swap them"]);
     refused(
         &[&set[..], &["--minimise", "weight(desk)"]].concat(),
         &["`weight(desk)` is no measure", "wait(desk)"],
