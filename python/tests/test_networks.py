@@ -209,7 +209,7 @@ def test_a_search_finds_the_cheapest_numbers_that_keep_a_bound() -> None:
     assert short.values == {"station.desk.service.exponential": 0.5} and set(short.visited.columns) >= {"objective"}
     for wrong, words in [
         ({"ranges": {"station.desk.servers": (1, 2.5)}, "minimise": "1"}, "no step"),
-        ({"ranges": {"station.desk.servers": (3, 1)}, "minimise": "1"}, "FIRST..LAST"),
+        ({"ranges": {"station.desk.servers": (3, 1)}, "minimise": "1"}, "swap them"),
         ({"ranges": {"station.desk.servers": (1, 3)}}, "`minimise` and `maximise`"),
         ({"ranges": {"station.desk.servers": (1, 3)}, "minimise": "weight(desk)"}, "is no measure"),
     ]:
