@@ -50,9 +50,9 @@ fn interpreted(facility: &Facility, number: u32, [warm_up, until]: [Ticks; 2]) -
     simulation.run(Until::time(until)).unwrap();
     let rows = bytemuck::cast_slice(simulation.outputs(until).unwrap().rows()).to_vec();
     let details = model.params().details as usize;
-    // Of 32 numbers of customers; then, for each class, two histograms of 464 bins.
+    // Of 96 bins of numbers of customers; then, for each class, two histograms of 464 bins.
     let histograms = |memory: &[[u32; 4]]| {
-        memory[details + 16..][..facility.network().classes.len() * 232].as_flattened().to_vec()
+        memory[details + 48..][..facility.network().classes.len() * 232].as_flattened().to_vec()
     };
     let memory = simulation.memory().chunks_exact(model.memory_rows() as usize);
     [rows, if details > 0 { memory.flat_map(histograms).collect() } else { Vec::new() }]
