@@ -33,8 +33,20 @@ const OF_HORIZON: f64 = 0.36;
 /// each, a window executes one event at most.
 const OF_TEAM: f64 = 1.17;
 
-/// Up to this many LPs, and pending events of each, a team may execute the run.
-const TEAM: [f64; 2] = [1024.0, 32.0];
+/// Up to this many LPs, a team may execute the run.
+const TEAM_LPS: f64 = 1024.0;
+
+/// As long as no device is open, workgroup memory is taken to have room for this many events.
+const FITTING: f64 = 2048.0;
+
+/// Of the events that do not fit workgroup memory, a team takes up to this number: the rate is that
+/// of the grid there (H200).
+const FAR_IN_TEAM: f64 = 8192.0;
+
+/// The number of windows to the lookahead, up to the event horizon, from which wider windows are
+/// expected to be faster. By models' estimates, which are up to twice too high, both beginnings
+/// take equally long.
+const FAR_ENOUGH: f64 = 1.5;
 
 /// Events of a long run.
 const LONG: f64 = 1e9;
@@ -60,10 +72,21 @@ impl OneRun {
         self.lookahead.max(wide).max(1.0).min(self.events.max(1.0))
     }
 
+    /// Whether windows to the event horizon are expected to be faster than those to the lookahead.
+    pub(crate) fn is_sparse(&self) -> bool {
+        (2.0 * self.pending).sqrt() > FAR_ENOUGH * self.lookahead
+    }
+
+    /// Whether a team is expected to be faster than the grid, by whether the events fit workgroup
+    /// memory: dense windows of events in buffers are slower in a team.
+    pub(crate) fn suits_team(&self, fits: bool) -> bool {
+        fits || self.is_sparse() && self.pending <= FAR_IN_TEAM
+    }
+
     /// The ways to use a device.
     fn ways(&self) -> &'static [Kind] {
-        let [lps, each] = TEAM;
-        match self.lookahead > 0.0 && self.lps <= lps && self.pending <= each * self.lps {
+        let is_small = self.lps <= TEAM_LPS && self.lookahead > 0.0;
+        match is_small && self.suits_team(self.pending <= FITTING) {
             true => &[Kind::Run, Kind::Team],
             false => &[Kind::Run],
         }
@@ -172,6 +195,21 @@ mod tests {
     }
 
     #[test]
+    fn teams_take_small_and_sparse_runs() {
+        let takes = |run: OneRun| run.ways().contains(&Kind::Team);
+        for (lps, population, delay, expected) in [
+            (64.0, 16.0, 10.0, true),
+            (1024.0, 4.0, 10.0, false),
+            (1024.0, 4.0, 1e3, true),
+            (1024.0, 16.0, 1e5, false),
+            (2048.0, 1.0, 1e5, false),
+        ] {
+            assert_eq!(takes(phold(lps, population, delay, 1e9)), expected, "{lps} {population} {delay}");
+        }
+        assert!(!takes(OneRun::of_lps(5)), "no team without lookahead");
+    }
+
+    #[test]
     fn short_runs_and_software_adapters_open_and_use_no_device() {
         let never = OnDemand::by(|| panic!("a short run opens no device"));
         assert!(never.for_run(&phold(32_768.0, 16.0, 10.0, 1e5)).is_none());
@@ -190,7 +228,7 @@ mod tests {
     #[test]
     fn a_slow_device_is_not_used_again() {
         let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
-        let run = phold(1024.0, 4.0, 10.0, 1e8);
+        let run = phold(256.0, 4.0, 10.0, 1e8);
         assert!(hardware.for_run(&run).is_some());
         for _ in 0..8 {
             hardware.observe_run(&run, false, Duration::from_secs(1), Duration::from_secs(30));

@@ -2,6 +2,7 @@
 
 pub(super) mod auto;
 mod awaited;
+mod candidates;
 pub(super) mod kernels;
 pub(super) mod replicas;
 pub(super) mod simulation;

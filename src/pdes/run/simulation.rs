@@ -24,7 +24,8 @@ use crate::gpu::{Download, Gpu, GpuError, Pace, Source, Submission, Verdict};
 use crate::queue::QueueDesign;
 use crate::time::Ticks;
 
-use super::auto::{self, Auto};
+use super::auto::Auto;
+use super::candidates;
 use crate::pdes::checkpoint::{Identity, RunHistory, Skew};
 #[cfg(doc)]
 use crate::pdes::contract::error::Fault;
@@ -160,7 +161,7 @@ impl<M: Model> Simulation<M> {
         // A team has all LPs of a run.
         let is_whole = part.is_none() && rows == model.lps();
         let options = if is_whole { options } else { options.mapping(Mapping::Grid) };
-        let mut candidates = auto::candidates(gpu, model, &options)?;
+        let mut candidates = candidates::candidates(gpu, model, &options)?;
         let group_size =
             options.group_size.unwrap_or_else(|| usual_group_size(gpu, rows, candidates[0].queue));
         let max = gpu.limits().max_compute_invocations_per_workgroup;
@@ -239,7 +240,7 @@ impl<M: Model> Simulation<M> {
         let cautious = is_software && (options.fixed || part.is_some());
         let mut tiles = options.tiles.or(cautious.then_some(1));
         if strategy.windows.is_speculative() && !options.fixed {
-            let mailbox = needs.capacity.mailbox.max(auto::mailbox_of_horizon(model));
+            let mailbox = needs.capacity.mailbox.max(candidates::mailbox_of_horizon(model));
             let roomy = Needs { capacity: Capacity { mailbox, ..needs.capacity }, ..needs };
             let shape = (group_size, tiles_for(gpu, rows, group_size, tiles, strategy, roomy.capacity));
             if Cut::of(gpu, rows, shape, strategy, roomy).is_ok() {

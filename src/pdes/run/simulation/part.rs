@@ -10,7 +10,7 @@ use web_time::{Duration, Instant};
 use crate::gpu::{Buffer, Download, Gpu, Kernel, Plan, Upload, copy};
 use crate::time::Ticks;
 
-use super::super::auto;
+use super::super::candidates;
 use super::Simulation;
 use super::room::of_design;
 use crate::pdes::checkpoint::Contents;
@@ -112,7 +112,7 @@ impl<M: Model> PartOf<M> {
             let options = options.queue(queue);
             pollster::block_on(Simulation::begin(gpu, model, (lps.clone(), Some(place)), options, saved))
         };
-        let queue = auto::candidates(gpu, model, &options)?[0].queue;
+        let queue = candidates::candidates(gpu, model, &options)?[0].queue;
         let usual = usual(windows);
         let simulation = match begin(queue) {
             // A calendar may need more memory, or its files clash with the model's names.
