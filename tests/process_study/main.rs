@@ -5,6 +5,7 @@ mod assembly;
 mod blocking;
 mod case_studies;
 mod forms;
+mod instants;
 mod networks;
 mod over_time;
 mod pairs;

@@ -38,27 +38,20 @@ impl Writer<'_> {
         let (servers, turn) = (self.names.of("servers", number), self.names.of("polled", number));
         let coming = self.coming(number);
         self.first(&turn, coming[0]);
-        let nobody = |class: usize| {
-            let [present, busy] = ["number", "busy"].map(|what| self.names.pair(what, number, class));
-            format!("{present} == {busy}")
+        // Nobody of another class waits, or the server comes to that class behind this one.
+        let passes = |class: usize, other: usize| {
+            let [present, busy] = ["number", "busy"].map(|what| self.names.pair(what, number, other));
+            let joint = if other < class { "and" } else { "or" };
+            format!("({present} == {busy} or ({turn} > {other} {joint} {turn} <= {class}))")
         };
-        let arms = coming.iter().enumerate().map(|(place, &class)| {
-            let turns = (0..coming.len()).map(|polled| {
-                let before = (polled..if polled <= place { place } else { place + coming.len() })
-                    .map(|other| nobody(coming[other % coming.len()]));
-                let all: Vec<_> =
-                    [format!("{turn} == {}", coming[polled])].into_iter().chain(before).collect();
-                format!("({})", all.join(" and "))
-            });
-            let turns: Vec<_> = turns.collect();
-            let until = format!("free({servers}) > 0 and ({})", turns.join(" or "));
+        let arms = coming.iter().map(|&class| {
+            let others = coming.iter().filter(|&&other| other != class);
+            let others: String = others.map(|&other| format!(" and {}", passes(class, other))).collect();
+            let until = format!("free({servers}) > 0{others}");
             let wait = self.waiting(number, json!({ "wait_until": until }), "");
             (format!("class == {class}"), vec![wait])
         });
-        let arms = arms.collect();
-        // Customers that wait are served before one that comes back in the same event.
-        let mut block = vec![json!({ "delay": 0 })];
-        block.extend(choose(arms));
+        let mut block = choose(arms.collect());
         block.push(set(&turn, "class"));
         block
     }
@@ -137,14 +130,13 @@ impl Writer<'_> {
             let all: Vec<_> = all.map(|(_, name)| format!("free({name}) > 0")).collect();
             format!("({})", all.join(" or "))
         };
-        // Customers that wait are served before one that comes back in the same event.
-        let mut block = vec![json!({ "delay": 0 })];
-        block.extend(self.admitted(number, free));
+        self.whole("skilled");
+        let mut block = self.admitted(number, free);
         block.extend(self.work_changes(number, "- work"));
         block.extend(self.by_class(number, |_, class| {
             let can = groups.iter().enumerate().filter(|(_, group)| group.serves[class]);
             let arms = can.map(|(place, group)| {
-                let mut takes = vec![json!({ "seize": names[place] }), set("pick", place)];
+                let mut takes = vec![json!({ "seize": names[place] }), set("skilled", place)];
                 if group.speed != 1.0 {
                     takes.push(set("work", format!("work / {:?}", group.speed)));
                 }
@@ -163,7 +155,8 @@ impl Writer<'_> {
         let coming = self.coming(number);
         let serves = |place: usize| coming.iter().any(|&class| groups[place].serves[class]);
         let arms = names.iter().enumerate().filter(|&(place, _)| serves(place));
-        let arms = arms.map(|(place, name)| (format!("pick == {place}"), vec![json!({ "release": name })]));
+        let arms =
+            arms.map(|(place, name)| (format!("skilled == {place}"), vec![json!({ "release": name })]));
         block.extend(choose(arms.collect()));
         block.extend(self.departure(number, true));
         block
@@ -205,7 +198,7 @@ impl Writer<'_> {
         if is_paced(&self.nodes[number]) && self.nodes[number].breakdown.is_some() {
             begins += &format!(" and {} == 0", self.names.of("down", number));
         }
-        // Customers that wait are served before one that comes back in the same event.
+        // All that come in this instant are counted before a batch begins.
         let mut block = self.by_class(number, |_, class| vec![plus(&line[class], 1)]);
         block.push(json!({ "delay": 0 }));
         block.extend(self.admitted(number, |class| match leads(class) {

@@ -9,26 +9,42 @@ use crate::facility::nodes::{Choice, Kind, ResolvedRoute};
 use super::blocking::waits;
 use super::write::{Block, Writer, choose, law, plus, set};
 
+/// Lets what else is due in this instant happen, services that end above all: customers arrive
+/// behind that, as in the network form.
+fn settles() -> Value {
+    json!({ "delay": 0 })
+}
+
 impl Writer<'_> {
     /// The routes of a customer that holds nothing.
     pub(super) fn routes(&mut self, number: usize, class: usize) -> Block {
-        let routes = &self.nodes[number].pairs[class].routes;
-        self.routes_of(number, routes, class)
+        let node = &self.nodes[number];
+        let routes = &node.pairs[class].routes;
+        let compares = node.choice == Choice::Shortest && routes.len() > 1;
+        let ways: Vec<Block> = routes.iter().map(|route| self.along(route, class, compares)).collect();
+        let first = if compares { vec![settles()] } else { Vec::new() };
+        [first, self.chosen((number, node.choice), routes, ways)].concat()
     }
 
-    /// The same for some of a node's routes.
-    pub(super) fn routes_of(&mut self, number: usize, routes: &[ResolvedRoute], class: usize) -> Block {
-        let ways: Vec<Block> = routes.iter().map(|route| self.along(route, class)).collect();
-        self.chosen(number, routes, ways)
+    /// The same for the routes of customers that lost patience, which chance chooses.
+    pub(super) fn reneged_routes(&mut self, number: usize, class: usize) -> Block {
+        let routes = &self.nodes[number].pairs[class].reneged;
+        let ways: Vec<Block> = routes.iter().map(|route| self.along(route, class, false)).collect();
+        self.chosen((number, Choice::Chance), routes, ways)
     }
 
     /// One of several blocks, one for each route.
-    fn chosen(&mut self, number: usize, routes: &[ResolvedRoute], mut ways: Vec<Block>) -> Block {
+    fn chosen(
+        &mut self,
+        (number, choice): (usize, Choice),
+        routes: &[ResolvedRoute],
+        mut ways: Vec<Block>,
+    ) -> Block {
         if ways.len() == 1 {
             return ways.remove(0);
         }
         let count = ways.len();
-        match self.nodes[number].choice {
+        match choice {
             Choice::Chance => {
                 let last = ways.pop().expect("there are several");
                 let arms = ways.into_iter().zip(routes);
@@ -124,6 +140,14 @@ impl Writer<'_> {
         block
     }
 
+    /// What comes before an arrival at a node: only at stations does the order matter.
+    fn settled(&self, node: usize) -> Block {
+        match self.nodes[node].kind {
+            Kind::Station { servers: Some(_), .. } => vec![settles()],
+            _ => Vec::new(),
+        }
+    }
+
     /// Travels.
     fn travel(&mut self, time: &Distribution, arrival: Block) -> Block {
         self.level("travelling");
@@ -132,13 +156,17 @@ impl Writer<'_> {
     }
 
     /// The way of a customer that holds no server. It waits where it is for room at a station that
-    /// blocks, or is lost there if it comes from a source.
-    pub(super) fn along(&mut self, route: &ResolvedRoute, class: usize) -> Block {
+    /// blocks, or is lost there if it comes from a source. `settled` says that the instant of the
+    /// arrival [settles](settles) before, if the way takes no time.
+    pub(super) fn along(&mut self, route: &ResolvedRoute, class: usize, settled: bool) -> Block {
         let mut way = Vec::new();
         if route.class != class {
             way.push(set("class", route.class));
         }
-        let mut enters = Vec::new();
+        let mut enters = self.settled(route.node);
+        if settled && route.travel.is_none() {
+            enters.clear();
+        }
         if self.nodes[route.node].blocks {
             let room = self.room(route.node, route.class);
             let [arrived, lost] =
@@ -150,7 +178,7 @@ impl Writer<'_> {
                 turned.push(plus("travelling", -1));
             }
             turned.extend(self.gone());
-            enters = vec![json!({ "if": no_room, "do": turned }), json!({ "seize": room })];
+            enters.extend([json!({ "if": no_room, "do": turned }), json!({ "seize": room })]);
         }
         way.extend(match &route.travel {
             Some(time) => self.travel(time, enters),
@@ -171,6 +199,7 @@ impl Writer<'_> {
             for time in &travels {
                 way.extend(self.travel(time, Vec::new()));
             }
+            way.extend(self.settled(node));
             way.push(json!({ "go": self.names.pair("at", node, to) }));
             (format!("next == {place}"), way)
         });
@@ -220,6 +249,6 @@ impl Writer<'_> {
             }
             ways.push(way);
         }
-        self.chosen(number, &pair.routes, ways)
+        self.chosen((number, self.nodes[number].choice), &pair.routes, ways)
     }
 }

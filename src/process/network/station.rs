@@ -203,8 +203,8 @@ impl Writer<'_> {
             block.extend(all.present(number, class, -1));
             block.extend(all.note("reneged", number, class));
             block.extend(all.changes(number));
-            let routes = &all.nodes[number].pairs[class].reneged;
-            block.extend(if routes.is_empty() { all.gone() } else { all.routes_of(number, routes, class) });
+            let leaves = all.nodes[number].pairs[class].reneged.is_empty();
+            block.extend(if leaves { all.gone() } else { all.reneged_routes(number, class) });
             block
         }));
         self.block(self.names.of("gone", number), block);

@@ -525,7 +525,7 @@ impl<'n> Writer<'n> {
                 let name = format!("{}_{place}", self.names.pair("task", number, class));
                 self.entries.push(name.clone());
                 let mut way = vec![set("class", class)];
-                way.extend(self.along(route, class));
+                way.extend(self.along(route, class, false));
                 self.block(name, way);
                 let mut task = json!({ "spawn": "customer", "set": { "entry": entry, "task": mark } });
                 self.inherits(&mut task);
