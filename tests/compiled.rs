@@ -242,9 +242,21 @@ fn rings_and_heaps_grow() {
     described("growing", text, Some(&adapter()));
 }
 
-/// More slots of next times than a printed tournament has, and more words than workgroup memory.
 #[test]
-fn many_stations_are_in_a_loop_and_in_private_memory() {
+fn states_in_private_memory_have_the_rows_of_the_interpreter() {
+    let gpu = adapter();
+    for (name, network) in shipped().into_iter().filter(|(name, _)| SWITCHED.contains(&&**name)) {
+        let facility = network.compile().unwrap();
+        let times = times(&network, &facility);
+        let rows: Vec<_> = expected(&facility, times).into_iter().map(|[rows, _]| rows).collect();
+        on_device(&name, &facility, (times, &rows), (&gpu, Form::Private));
+    }
+}
+
+/// More slots of next times than a printed tournament has, and a state that does not fit workgroup
+/// memory eight times.
+#[test]
+fn many_stations_are_in_a_loop() {
     let mut text =
         "name = \"many\"\n[source.a]\ninterarrival = { exponential = 1.0 }\nto = \"s0\"\n[sink.o]\n"
             .to_owned();

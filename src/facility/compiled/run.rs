@@ -175,8 +175,11 @@ pub enum Form {
     /// Code for each node.
     Switch,
     /// The same code for all nodes: the time to compile does not grow with them. Networks with
-    /// features that this form lacks have the other one.
+    /// features that this form lacks have the other one. The state of replications is in workgroup
+    /// memory, if it fits.
     Uniform,
+    /// The same with the state in private memory.
+    Private,
 }
 
 /// A compiled network on a device.
@@ -213,21 +216,32 @@ impl<'g> DeviceNetwork<'g> {
     pub fn with_form(gpu: &'g Gpu, network: &CompiledNetwork, form: Form) -> Result<Self, CompiledError> {
         let not_covered = |what: &str| CompiledError::NotCovered { what: format!("{what} on a device") };
         let uniform = match form {
-            Form::Uniform => Some(Uniform::new(&network.ir).map_err(not_covered)?),
+            Form::Uniform | Form::Private => Some(Uniform::new(&network.ir).map_err(not_covered)?),
             Form::Switch => None,
         };
-        Ok(Self::made(gpu, network, uniform)?)
+        Ok(Self::made(gpu, network, uniform, form == Form::Private)?)
     }
 
-    fn made(gpu: &'g Gpu, network: &CompiledNetwork, uniform: Option<Uniform>) -> Result<Self, GpuError> {
-        let group_size = if gpu.is_software() { GROUP_SIZE_OF_SOFTWARE } else { GROUP_SIZE };
+    fn made(
+        gpu: &'g Gpu,
+        network: &CompiledNetwork,
+        uniform: Option<Uniform>,
+        is_private: bool,
+    ) -> Result<Self, GpuError> {
+        let is_software = gpu.is_software();
+        let mut group_size = if is_software { GROUP_SIZE_OF_SOFTWARE } else { GROUP_SIZE };
         let int64 = gpu.has(wgpu::Features::SHADER_INT64);
         let recipe = match &uniform {
             None => network.recipe(int64, group_size),
             Some(uniform) => {
                 // wgpu accepts a kernel with more workgroup memory than there is.
                 let limit = gpu.limits().max_compute_workgroup_storage_size;
-                let memory = match uniform.workgroup_bytes(group_size) <= limit.into() {
+                let fits = |group_size| uniform.workgroup_bytes(group_size) <= limit.into();
+                // Mesa's lavapipe compiles large private arrays for minutes.
+                while is_software && !is_private && group_size > 1 && !fits(group_size) {
+                    group_size /= 2;
+                }
+                let memory = match fits(group_size) && !is_private {
                     true => Memory::Workgroup,
                     false => Memory::Private,
                 };
