@@ -12,29 +12,24 @@ pub(super) fn one() -> u32 {
 
 /// A node where customers enter the network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "WrittenSource")]
+#[serde(try_from = "WrittenSource", into = "WrittenSource")]
 #[non_exhaustive]
 pub struct Source {
     /// The time between two arrivals, and before the first. With `times` or `map`, a distribution
-    /// with their average rate, which nothing draws.
+    /// with their average rate, which nothing draws and no file has.
     pub interarrival: Distribution,
     /// Arrivals at these times. Such networks run as
     /// [process models](crate::process::NetworkProcess).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<ArrivalTimes>,
     /// Arrivals of a Markovian arrival process. Such networks run as process models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<MarkovArrivals>,
     /// The class of its customers. Default: the first class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Customers in each batch, at most 256.
-    #[serde(default = "one")]
     pub batch: u32,
     /// Shares of the arrival rate, one after the other, repeated for ever. `interarrival` belongs
     /// to the share 1: at a half, times between arrivals pass half as fast. If it is not
     /// exponential, the network runs as a process model. Default: always the full rate.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<Rate>,
     /// The routes of its customers.
     pub to: Route,
@@ -51,18 +46,30 @@ pub struct Rate {
 }
 
 /// A source in a file.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenSource {
+    #[serde(skip_serializing_if = "Option::is_none")]
     interarrival: Option<Distribution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<ArrivalTimes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     map: Option<MarkovArrivals>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<String>,
     #[serde(default = "one")]
     batch: u32,
-    #[serde(default, deserialize_with = "filled")]
+    #[serde(default, deserialize_with = "filled", skip_serializing_if = "Vec::is_empty")]
     rates: Vec<Rate>,
     to: Route,
+}
+
+impl From<Source> for WrittenSource {
+    fn from(source: Source) -> Self {
+        let Source { interarrival, times, map, class, batch, rates, to } = source;
+        let between = (times.is_none() && map.is_none()).then_some(interarrival);
+        Self { interarrival: between, times, map, class, batch, rates, to }
+    }
 }
 
 impl TryFrom<WrittenSource> for Source {
@@ -86,7 +93,7 @@ impl TryFrom<WrittenSource> for Source {
             return Err("`rates` change `interarrival`; leave it out with `times` or `map`".to_owned());
         }
         source.interarrival = of_mean(mean);
-        // Written descriptions have it.
+        // Files of earlier versions have it.
         match between {
             Some(Distribution::Erlang { stages: 2, mean: found }) if (found / mean - 1.0).abs() < 1e-9 => {
                 Ok(source)

@@ -9,7 +9,10 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use eventhorizon::facility::Network;
 use eventhorizon::process::NetworkForm;
+use indexmap::IndexMap;
+use serde::Serialize;
 
 use crate::formats::{diagram, toml_text};
 use crate::shared::points::Points;
@@ -43,6 +46,15 @@ enum Form {
     Mermaid,
 }
 
+/// A description: a network with formulas of columns.
+#[derive(Serialize)]
+struct Written<'d> {
+    #[serde(flatten)]
+    network: &'d Network,
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    columns: IndexMap<&'d str, &'d str>,
+}
+
 pub fn run(args: &Args) -> Outcome<()> {
     shared::check_files(&[
         (FileUse::Reads, "the description", Some(&*args.file)),
@@ -60,8 +72,12 @@ pub fn run(args: &Args) -> Outcome<()> {
     let network = shared::in_file(&args.file, description.network(&design, 0))?;
     shared::in_file(&args.file, NetworkForm::new(&network, &[], true))?;
     let text = match args.to {
-        Form::Toml => toml_text::of_network(&network)?,
-        Form::Json => serde_json::to_string_pretty(&network)? + "\n",
+        Form::Toml => toml_text::of_network(&network, description.columns())?,
+        Form::Json => {
+            let columns = description.columns().iter().map(|(name, formula)| (&**name, &**formula));
+            let written = Written { network: &network, columns: columns.collect() };
+            serde_json::to_string_pretty(&written)? + "\n"
+        }
         Form::Dot => diagram::dot(&network),
         Form::Mermaid => diagram::mermaid(&network),
     };

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use eventhorizon::facility::{Discipline, Distribution, Link, Network, Route};
 
+use crate::shared;
+
 /// The kind of a node, which decides its shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -83,23 +85,34 @@ impl Diagram {
         for (name, source) in &network.sources {
             let batch =
                 if source.batch > 1 { format!(", {} at a time", source.batch) } else { String::new() };
-            let every = format!("every {}{batch}", law(&source.interarrival));
+            let arrivals = match (&source.map, &source.times) {
+                (Some(map), _) => format!("MAP of {}", shared::count(map.d0.len(), "phase")),
+                (_, Some(_)) => "at times of a list".to_owned(),
+                _ => format!("every {}", law(&source.interarrival)),
+            };
             let class = source.class.clone().filter(|_| network.classes.len() > 1);
-            let lines = [Some(name.clone()), class, Some(every)].into_iter().flatten().collect();
+            let rates = Some("rate by periods".to_owned()).filter(|_| !source.rates.is_empty());
+            let lines = [Some(name.clone()), class, Some(arrivals + &batch), rates];
+            let lines = lines.into_iter().flatten().collect();
             diagram.add(Kind::Source, lines, &places, &source.to);
         }
         for (name, station) in &network.stations {
             let mut lines = vec![name.clone()];
-            lines.push(match (station.schedule.is_empty(), station.servers) {
-                (false, _) => "servers by schedule".to_owned(),
-                (true, 1) => "1 server".to_owned(),
-                (true, servers) => format!("{servers} servers"),
-            });
+            let count = |servers: u32| shared::count(servers, "server");
+            match station.schedule.is_empty() {
+                false => lines.push("servers by schedule".to_owned()),
+                true if station.groups.is_empty() => lines.push(count(station.servers)),
+                true => {}
+            }
+            let groups = station.groups.iter();
+            lines.extend(groups.map(|(group, of)| format!("{group}: {}", count(of.servers))));
             lines.extend(laws(station.service.as_ref(), station.service_of.iter()));
             if station.discipline != Discipline::Fifo {
                 let value = serde_json::to_value(station.discipline).unwrap_or_default();
                 lines.extend(value.as_str().map(str::to_owned));
             }
+            let breaks = station.breakdown.as_ref();
+            lines.extend(breaks.map(|of| format!("breaks down: up {}, down {}", law(&of.up), law(&of.down))));
             lines.extend(station.batch.as_ref().map(ToString::to_string));
             lines.extend(station.splits.map(|splits| format!("each becomes {splits}")));
             lines.extend(station.capacity.map(|capacity| format!("room for {capacity}")));
@@ -273,6 +286,31 @@ mod tests {
             "  n2 --> n3\n",
         ] {
             assert!(mermaid.contains(line), "{line}: {mermaid}");
+        }
+    }
+
+    #[test]
+    fn labels_have_what_the_description_has() {
+        let network = Network::from_toml(
+            "name = \"a\"\n[source.phases]\nmap = { d0 = [[-1.0]], d1 = [[1.0]] }\nto = \"desk\"\n\
+             [source.list]\ntimes = [1.0, 2.0]\nto = \"desk\"\n\
+             [source.day]\ninterarrival = { exponential = 1 }\n\
+             rates = [{ lasts = 1, factor = 0.5 }]\nto = \"desk\"\n\
+             [station.desk]\nservice = { constant = 1 }\nto = \"out\"\n\
+             groups = { day = { servers = 2, serves = [\"customer\"] }, \
+             night = { servers = 1, serves = [\"customer\"] } }\n\
+             breakdown = { up = { exponential = 9 }, down = { constant = 1 } }\n[sink.out]\n",
+        )
+        .unwrap();
+        let dot = dot(&network);
+        for label in [
+            "phases\\nMAP of 1 phase\"",
+            "list\\nat times of a list\"",
+            "day\\nevery exponential 1\\nrate by periods\"",
+            "desk\\nday: 2 servers\\nnight: 1 server\\nconstant 1\\n",
+            "breaks down: up exponential 9, down constant 1\"",
+        ] {
+            assert!(dot.contains(label), "{label}: {dot}");
         }
     }
 }

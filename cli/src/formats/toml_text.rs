@@ -11,11 +11,11 @@ use crate::shared::Outcome;
 const DEFAULTS: [(&str, &str); 4] =
     [("unit", "\"unit of time\""), ("batch", "1"), ("population", "0"), ("discipline", "\"fifo\"")];
 
-/// A description of a network that reads back as the same network.
+/// A description of a network, with formulas of columns, that reads back as the same network.
 ///
 /// # Errors
 /// If a number has no form in TOML.
-pub fn of_network(network: &Network) -> Outcome<String> {
+pub fn of_network(network: &Network, columns: &[(String, String)]) -> Outcome<String> {
     let table = Table::try_from(network)?;
     let mut text = String::new();
     let is_node_table = |value: &Value| {
@@ -37,6 +37,12 @@ pub fn of_network(network: &Network) -> Outcome<String> {
                 writeln!(text, "{} = {value}", name(key))?;
             }
         }
+    }
+    if !columns.is_empty() {
+        writeln!(text, "\n[columns]")?;
+    }
+    for (column, formula) in columns {
+        writeln!(text, "{} = {}", name(column), string(formula))?;
     }
     Ok(text)
 }
@@ -108,7 +114,7 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let network = Network::from_toml(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            let text = of_network(&network).unwrap();
+            let text = of_network(&network, &[]).unwrap();
             assert_eq!(Network::from_toml(&text).unwrap(), network, "{}: {text}", path.display());
             read += 1;
         }
@@ -116,9 +122,19 @@ mod tests {
     }
 
     #[test]
+    fn arrivals_by_other_laws_have_no_time_between_them() {
+        let text =
+            "name = \"a\"\n[source.in]\nmap = { d0 = [[-1.0]], d1 = [[1.0]] }\nto = \"out\"\n[sink.out]\n";
+        let network = Network::from_toml(text).unwrap();
+        let written = of_network(&network, &[]).unwrap();
+        assert!(written.contains("map = ") && !written.contains("interarrival"), "{written}");
+        assert_eq!(Network::from_toml(&written).unwrap(), network);
+    }
+
+    #[test]
     fn names_and_routes_have_their_shortest_form() {
         let text = "name = \"a \\\"b\\\"\"\n[source.\"in 1\"]\ninterarrival = { exponential = 2 }\nto = [{ node = \"desk\", probability = 0.5 }, \"out\"]\n[station.desk]\nservice = { constant = 1 }\nto = \"out\"\n[sink.out]\n";
-        let text = of_network(&Network::from_toml(text).unwrap()).unwrap();
+        let text = of_network(&Network::from_toml(text).unwrap(), &[]).unwrap();
         for line in [
             "name = \"a \\\"b\\\"\"\n",
             "[source.\"in 1\"]\ninterarrival = { exponential = 2.0 }\nto = [\n    { node = \"desk\", probability = 0.5 },\n    \"out\",\n]\n",
