@@ -79,9 +79,22 @@ impl Fit {
         high
     }
 
-    /// The distribution as an inline table of TOML, with six digits.
+    /// The distribution as an inline table of TOML, with six digits, or with more where times are
+    /// large beside their spread.
     pub fn toml(&self) -> String {
-        written(&serde_json::to_value(self.law).expect("a distribution is names and numbers"))
+        let law = serde_json::to_value(self.law).expect("a distribution is names and numbers");
+        written(&law, self.digits())
+    }
+
+    /// Significant digits that keep the error of a parameter below 1e-5 of the spread of times.
+    fn digits(&self) -> usize {
+        let [low, middle, high] = [0.25, 0.5, 0.75].map(|share| self.quantile(share));
+        let (mut digits, mut ratio) = (6, middle / (high - low));
+        while ratio > 2.0 && digits < MOST_DIGITS {
+            digits += 1;
+            ratio /= 10.0;
+        }
+        digits
     }
 }
 
@@ -129,6 +142,8 @@ impl FitError {
     }
 }
 
+/// Significant digits that every number of 64 bits has at most.
+const MOST_DIGITS: usize = 17;
 /// Fewest times that are fitted.
 const LEAST: usize = 10;
 /// Values of a sample of the bootstrap: the distribution of the statistic hardly depends on their
@@ -225,22 +240,25 @@ fn p_value(
 }
 
 /// JSON as an inline table of TOML.
-fn written(value: &serde_json::Value) -> String {
+fn written(value: &serde_json::Value, digits: usize) -> String {
     use serde_json::Value;
     match value {
         Value::Object(pairs) => {
             let pairs: Vec<_> =
-                pairs.iter().map(|(key, value)| format!("{key} = {}", written(value))).collect();
+                pairs.iter().map(|(key, value)| format!("{key} = {}", written(value, digits))).collect();
             format!("{{ {} }}", pairs.join(", "))
         }
-        Value::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(", ")),
-        Value::Number(number) if number.is_f64() => six_digits(number.as_f64().unwrap_or_default()),
+        Value::Array(list) => {
+            let list: Vec<_> = list.iter().map(|value| written(value, digits)).collect();
+            format!("[{}]", list.join(", "))
+        }
+        Value::Number(number) if number.is_f64() => rounded(number.as_f64().unwrap_or_default(), digits),
         other => other.to_string(),
     }
 }
 
-fn six_digits(value: f64) -> String {
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+fn rounded(value: f64, digits: usize) -> String {
+    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     // TOML needs digits on both sides of a point.
     if rounded != 0.0 && !(1e-4..1e15).contains(&rounded.abs()) {
         format!("{rounded:e}")

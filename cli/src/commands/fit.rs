@@ -58,20 +58,30 @@ pub fn run(args: &Args) -> Outcome<()> {
             known.join(", ")
         )));
     }
-    fits.retain(|fit| args.only.is_empty() || args.only.iter().any(|name| name == fit.family));
+    let is_wanted = |family: &str| args.only.is_empty() || args.only.iter().any(|name| name == family);
+    fits.retain(|fit| is_wanted(fit.family));
+    let is_left_out = |family: &&str| is_wanted(family) && !fits.iter().any(|fit| fit.family == *family);
+    let left_out: Vec<&str> = fit::families().filter(is_left_out).collect();
     let Some(best) = fits.first() else {
-        return Err(shared::usage("no family of --only can have these times; leave --only out"));
+        return Err(shared::usage(match args.only.is_empty() {
+            true => format!(
+                "{}: no family can be fitted, because sums of the times are too small or too large. \
+                 Write them in another unit",
+                args.file.display()
+            ),
+            false => "no family of --only can have these times; leave --only out".to_owned(),
+        }));
     };
     if !args.json.on_stdout() {
-        print(args, &times, &fits)?;
+        print(args, &times, &fits, &left_out)?;
     }
     if let Some(path) = &args.plot {
         shared::write(path, plot::quantiles(best, &times)?.as_bytes())?;
     }
-    args.json.write(&json(&fits, times.len()))
+    args.json.write(&json(&fits, &left_out, times.len()))
 }
 
-fn print(args: &Args, times: &[f64], fits: &[Fit]) -> Outcome<()> {
+fn print(args: &Args, times: &[f64], fits: &[Fit], left_out: &[&str]) -> Outcome<()> {
     let count = times.len() as f64;
     let mean = times.iter().sum::<f64>() / count;
     let deviation = (times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / count).sqrt();
@@ -94,6 +104,13 @@ fn print(args: &Args, times: &[f64], fits: &[Fit]) -> Outcome<()> {
             fit.anderson_darling
         )?;
     }
+    if !left_out.is_empty() {
+        writeln!(
+            stdout(),
+            "\nNot fitted, because these times are outside of the family or the bounds of its numbers: {}.",
+            left_out.join(", ")
+        )?;
+    }
     writeln!(
         stdout(),
         "\nThe smallest AIC is the best. A small p-value, as below 0.05, says that the times do not"
@@ -108,7 +125,7 @@ fn print(args: &Args, times: &[f64], fits: &[Fit]) -> Outcome<()> {
     Ok(())
 }
 
-fn json(fits: &[Fit], times: usize) -> serde_json::Value {
+fn json(fits: &[Fit], left_out: &[&str], times: usize) -> serde_json::Value {
     let fits = fits.iter().map(|fit| {
         serde_json::json!({
             "family": fit.family,
@@ -120,5 +137,5 @@ fn json(fits: &[Fit], times: usize) -> serde_json::Value {
             "p_value": fit.p_value,
         })
     });
-    serde_json::json!({ "times": times, "fits": fits.collect::<Vec<_>>() })
+    serde_json::json!({ "times": times, "fits": fits.collect::<Vec<_>>(), "not_fitted": left_out })
 }

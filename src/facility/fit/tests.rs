@@ -81,6 +81,15 @@ fn printed_distributions_are_read_again() {
 }
 
 #[test]
+fn printed_distributions_keep_the_spread_of_times() {
+    let times: Vec<f64> = (0..100).map(|i| 1e6 + f64::from(i) / 100.0).collect();
+    let fits = fit(&times, Options::default().bootstrap(0)).unwrap();
+    let text = |family| fits.iter().find(|fit| fit.family == family).unwrap().toml();
+    assert_eq!(text("uniform"), "{ uniform = [999999.99, 1000001] }");
+    assert!(text("normal").contains("mean = 1000000.495"), "{}", text("normal"));
+}
+
+#[test]
 fn what_is_no_sample_is_refused() {
     let reason = |times: &[f64]| fit(times, Options::default()).unwrap_err().to_string();
     assert!(reason(&[1.0; 3]).contains("at least 10"));

@@ -42,7 +42,7 @@ pub fn quantiles(fit: &Fit, times: &[f64]) -> Result<String, FacilityError> {
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .x_desc(format!("time by the {} distribution", fit.family))
-            .y_desc("measured time")
+            .y_desc("measured time (in the unit of the data)")
             .draw()?;
         chart.draw_series(LineSeries::new([(0.0, 0.0), (most, most)], EQUAL.stroke_width(1)))?;
         chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, POINTS.filled())))?;
