@@ -218,7 +218,13 @@ fn simulation(title: &str, sim: &Element, report: &mut Report) -> Option<Network
                 }
             }
             "connection" => match (element.attribute("source"), element.attribute("target")) {
-                (Some(from), Some(to)) => model.connections.entry(from).or_default().push(to),
+                (Some(from), Some(to)) => {
+                    let is_node = |name: &str| sim.all("node").any(|of| of.attribute("name") == Some(name));
+                    if let Some(name) = [from, to].into_iter().find(|name| !is_node(name)) {
+                        report.refuse(element, format!("the node `{name}` is unknown"));
+                    }
+                    model.connections.entry(from).or_default().push(to);
+                }
                 _ => report.refuse(element, "`source` or `target` is missing"),
             },
             _ => report.refuse(element, "this element is not supported"),
@@ -475,6 +481,28 @@ mod tests {
             station("B")
         );
         read(Path::new("m.jsimg"), &text)
+    }
+
+    #[test]
+    fn what_leads_nowhere_or_is_no_number_is_refused() {
+        let refused = |nodes: &str, more: (&str, &str), words: &str| {
+            let error = model(nodes, &[("In", "A"), ("A", "Out"), more], "").unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        refused("", ("A", "None"), "the node `None` is unknown");
+        let station = |name: &str, sections: &str| format!("<node name='{name}'>{sections}</node>");
+        let servers = "<section className='Queue'/><section className='Server'><parameter name='maxJobs'>\
+            <value>x</value></parameter></section>";
+        refused(&station("C", servers), ("In", "C"), "found `x`");
+        let routes = "<section className='ServiceTunnel'/><section className='Router'>\
+            <parameter name='RoutingStrategy'>\
+            <refClass>C</refClass><subParameter classPath='a.EmpiricalStrategy'><subParameter><subParameter>\
+            <subParameter name='stationName'><value>B</value></subParameter>\
+            <subParameter name='probability'><value>1</value></subParameter></subParameter></subParameter>\
+            </subParameter></parameter></section>";
+        let error = model(&station("R", routes), &[("In", "R"), ("R", "A"), ("A", "Out")], "");
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("no connection does: add one from `R`"), "{error}");
     }
 
     #[test]

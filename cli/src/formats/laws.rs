@@ -34,6 +34,13 @@ fn numbers(parameters: &Element, name: &str) -> Result<Vec<f64>, String> {
 /// # Errors
 /// What is not supported or not understood.
 pub(super) fn law(of: &Element) -> Result<Distribution, String> {
+    let law = written(of)?;
+    // JSON has no infinite numbers.
+    let is_finite = !serde_json::to_string(&law).is_ok_and(|text| text.contains("null"));
+    is_finite.then_some(law).ok_or_else(|| "its numbers are too large: choose another unit".to_owned())
+}
+
+fn written(of: &Element) -> Result<Distribution, String> {
     let mut parts = of.all("subParameter");
     let (Some(kind), Some(parameters)) = (parts.next(), parts.next()) else {
         return Err("a distribution and its parameters are missing".to_owned());
@@ -42,12 +49,16 @@ pub(super) fn law(of: &Element) -> Result<Distribution, String> {
     let number = |name: &str| -> Result<f64, String> {
         numbers(parameters, name)?.first().copied().ok_or_else(|| format!("`{name}` has no value"))
     };
+    let rate = |name: &str| match number(name)? {
+        0.0 => Err(format!("the rate `{name}` is 0: write one above 0")),
+        rate => Ok(rate),
+    };
     Ok(match kind {
-        "Exponential" => Distribution::Exponential(1.0 / number("lambda")?),
+        "Exponential" => Distribution::Exponential(1.0 / rate("lambda")?),
         "DeterministicDistr" => Distribution::Constant(number("t")?),
         "Uniform" => Distribution::Uniform([number("min")?, number("max")?]),
         "Erlang" => {
-            let (rate, stages) = (number("alpha")?, number("r")?);
+            let (rate, stages) = (rate("alpha")?, number("r")?);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 100")]
             match (1.0..=100.0).contains(&stages) && stages.fract() == 0.0 {
                 true => Distribution::Erlang { stages: stages as u32, mean: stages / rate },
@@ -57,8 +68,8 @@ pub(super) fn law(of: &Element) -> Result<Distribution, String> {
         "GammaDistr" => Distribution::Gamma { shape: number("alpha")?, scale: number("beta")? },
         "HyperExp" => Distribution::Hyperexponential {
             probability: number("p")?,
-            first: 1.0 / number("lambda1")?,
-            second: 1.0 / number("lambda2")?,
+            first: 1.0 / rate("lambda1")?,
+            second: 1.0 / rate("lambda2")?,
         },
         "Pareto" => Distribution::Pareto { shape: number("alpha")?, scale: number("k")? },
         "Weibull" => Distribution::Weibull { scale: number("alpha")?, shape: number("r")? },
@@ -69,7 +80,7 @@ pub(super) fn law(of: &Element) -> Result<Distribution, String> {
         }
         "Normal" => Distribution::Normal { mean: number("mean")?, deviation: number("standardDeviation")? },
         "CoxianDistr" => Distribution::Coxian(Kept::new(Phases {
-            means: vec![1.0 / number("lambda0")?, 1.0 / number("lambda1")?],
+            means: vec![1.0 / rate("lambda0")?, 1.0 / rate("lambda1")?],
             continues: vec![1.0 - number("phi0")?],
         })),
         "PhaseTypeDistr" => phases(&numbers(parameters, "alpha")?, &numbers(parameters, "T")?)?,
@@ -184,6 +195,9 @@ mod tests {
                 .contains("next one only")
         );
         assert!(read("Erlang", &[("alpha", "x"), ("r", "2")]).unwrap_err().contains("`x` is not a number"));
+        assert!(read("Exponential", &[("lambda", "0")]).unwrap_err().contains("`lambda` is 0"));
+        let large = read("Lognormal", &[("mu", "900"), ("sigma", "1")]).unwrap_err();
+        assert!(large.contains("too large"), "{large}");
         assert!(read("Erlang", &[("r", "2")]).unwrap_err().contains("`alpha` is missing"));
     }
 }

@@ -20,9 +20,15 @@ fn service(strategy: &Element) -> Result<Option<Distribution>, String> {
     }
 }
 
-/// The whole number of a parameter.
-fn whole(section: &Element, name: &str) -> Option<i64> {
-    value(parameter(section, name)?)?.parse().ok()
+/// The whole number of a parameter. Another text is refused.
+fn whole(section: &Element, name: &str, report: &mut Report) -> Option<i64> {
+    let parameter = parameter(section, name)?;
+    let text = value(parameter)?;
+    let number = text.parse().ok();
+    if number.is_none() {
+        report.refuse(parameter, format!("expected a whole number, found `{text}`"));
+    }
+    number
 }
 
 impl<'e> Model<'e> {
@@ -167,7 +173,7 @@ impl<'e> Model<'e> {
     fn capacity(&self, node: &JmtNode<'e>, coming: &[usize], report: &mut Report) -> Option<(u32, WhenFull)> {
         let region = self.regions.get(node.name).map(|&most| (most, WhenFull::Lose));
         let queue = node.section("Queue");
-        let size = queue.and_then(|queue| whole(queue, "size")).filter(|size| *size >= 0);
+        let size = queue.and_then(|queue| whole(queue, "size", report)).filter(|size| *size >= 0);
         let (Some(queue), Some(size)) = (queue, size) else { return region };
         let rules = parameter(queue, "dropStrategies").into_iter().flat_map(by_class);
         let mut rules: Vec<&str> = rules
@@ -208,7 +214,7 @@ impl<'e> Model<'e> {
         let (service, service_of) = self.services(node, kind, coming, times, report);
         let mut station = Station::new(Distribution::Constant(0.0), self.route(node, report));
         (station.service, station.service_of) = (service, service_of);
-        match whole(section, "maxJobs").map(u32::try_from) {
+        match whole(section, "maxJobs", report).map(u32::try_from) {
             Some(Ok(servers)) => station.servers = servers,
             None => {}
             Some(Err(_)) => report.refuse(section, "`maxJobs` is no number of servers: use a Delay"),
@@ -328,9 +334,9 @@ impl<'e> Model<'e> {
 
     fn fork(&self, node: &JmtNode<'e>, report: &mut Report) -> Option<Fork> {
         let section = node.section("Fork")?;
-        let each = whole(section, "jobsPerLink").unwrap_or(1);
+        let each = whole(section, "jobsPerLink", report).unwrap_or(1);
         let simple = parameter(section, "isSimplifiedFork").and_then(value) != Some("false");
-        let block = whole(section, "block").unwrap_or(-1);
+        let block = whole(section, "block", report).unwrap_or(-1);
         let Ok(each) = usize::try_from(each) else {
             report.refuse(section, "`jobsPerLink` is no number of tasks");
             return None;

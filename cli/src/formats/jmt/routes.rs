@@ -120,7 +120,7 @@ impl<'e> Model<'e> {
             "ShortestQueueLengthRoutingStrategy" => Strategy::Shortest(targets, class),
             "EmpiricalStrategy" => {
                 let entry = |entry| Some((text(entry, "stationName")?, number(entry, "probability"), class));
-                self.chances(strategy, entries(strategy).filter_map(entry), report)
+                self.chances(node, strategy, entries(strategy).filter_map(entry), report)
             }
             "ClassSwitchRoutingStrategy" => {
                 let mut links = Vec::new();
@@ -135,7 +135,7 @@ impl<'e> Model<'e> {
                         links.extend(becomes.map(|becomes| (to, chance * share, becomes)));
                     }
                 }
-                self.chances(strategy, links, report)
+                self.chances(node, strategy, links, report)
             }
             // Every strategy has one choice.
             _ if targets.len() == 1 => evenly,
@@ -150,6 +150,7 @@ impl<'e> Model<'e> {
 
     fn chances(
         &self,
+        node: &JmtNode<'e>,
         strategy: &Element,
         links: impl IntoIterator<Item = Chance<'e>>,
         report: &mut Report,
@@ -157,6 +158,11 @@ impl<'e> Model<'e> {
         let links: Vec<_> = links.into_iter().filter(|(_, chance, _)| *chance != 0.0).collect();
         if let Some((to, ..)) = links.iter().find(|(to, ..)| !self.nodes.contains_key(to)) {
             report.refuse(strategy, format!("it leads to the node `{to}`, which is unknown"));
+        } else if let Some((to, ..)) =
+            links.iter().find(|(to, ..)| !self.targets(node.name).any(|of| of == *to))
+        {
+            let why = format!("it leads to `{to}`, and no connection does: add one from `{}`", node.name);
+            report.refuse(strategy, why);
         }
         match shares(&links.iter().map(|(_, chance, _)| *chance).collect::<Vec<_>>()) {
             Ok(shares) => {
