@@ -9,7 +9,7 @@ use crate::statistics::{AnalysisError, Observations};
 use super::error::OptimiseError;
 
 /// A parsed expression: numbers, names, `+ - * /` and brackets. A name that a bracket follows at
-/// once has everything up to its end: `wait(desk, urgent)`.
+/// once has everything up to its end: `wait(desk, urgent)`. Keys of paths may have quotation marks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression(Term);
 
@@ -234,13 +234,24 @@ impl Columns {
                 formula.names().into_iter().find(|name| !known.contains(name) && number_of(name).is_none())
             {
                 return Err(OptimiseError::invalid(format!(
-                    "column `{column}`: `{name}` is no measure, and no number of the file. Measures: {}",
+                    "column `{column}`: `{name}` is no measure, and no number of the file.{} Measures: {}",
+                    unwritten(&name),
                     known.join(", ")
                 )));
             }
         }
         Ok(())
     }
+}
+
+/// The remedy for a path whose number a description leaves out, because it is the default.
+pub(super) fn unwritten(path: &str) -> String {
+    let defaults = [("servers", 1), ("batch", 1), ("population", 0)];
+    let found = path.rsplit_once('.').and_then(|(table, key)| {
+        let (_, value) = defaults.into_iter().find(|(known, _)| *known == key)?;
+        Some(format!(" If it is the default, write `{key} = {value}` in [{table}]."))
+    });
+    found.unwrap_or_default()
 }
 
 struct Parser<'t> {
@@ -319,8 +330,18 @@ impl<'t> Parser<'t> {
 
     fn name(&mut self) -> Result<Term, String> {
         let rest = &self.text[self.at..];
-        let part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
-        let mut end = rest.find(|character| !part(character)).unwrap_or(rest.len());
+        // A key in quotation marks may have any characters.
+        let (mut is_quoted, mut last) = (false, ' ');
+        let ends = |(_, character): &(usize, char)| {
+            let begins = *character == '"' && (is_quoted || last == '.');
+            is_quoted ^= begins;
+            last = *character;
+            !(is_quoted || begins || character.is_alphanumeric() || matches!(character, '_' | '.'))
+        };
+        let mut end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+        if is_quoted {
+            return Err("a quotation mark is not closed".to_owned());
+        }
         if rest[end..].starts_with('(') {
             let mut depth = 0_i32;
             let close = rest[end..].char_indices().find(|&(_, character)| {
@@ -340,7 +361,7 @@ mod tests {
 
     fn value(text: &str) -> f64 {
         let of = |name: &str| match name {
-            "station.a.servers" => 3.0,
+            "station.a.servers" | "station.\"a - (b\".servers" => 3.0,
             "wait(a, urgent)" => 0.5,
             "share(stay <= 4)" => 0.9,
             _ => panic!("{name}"),
@@ -353,6 +374,7 @@ mod tests {
         assert_eq!(value("2 + 3 * 4 - -6 / 2"), 17.0);
         assert_eq!(value("(2 + 3) * 1.5e1 - 10 * wait(a, urgent)"), 70.0);
         assert_eq!(value("10*station.a.servers+share(stay <= 4)"), 30.9);
+        assert_eq!(value("2 * station.\"a - (b\".servers - 1"), 5.0);
     }
 
     #[test]
@@ -378,7 +400,9 @@ mod tests {
 
     #[test]
     fn what_is_no_expression_is_refused() {
-        for wrong in ["", "1 +", "wait(a", "(1", "1 1", "2x", "$", "1 + * 2", &"(".repeat(100)] {
+        for wrong in
+            ["", "1 +", "wait(a", "(1", "1 1", "2x", "$", "1 + * 2", "a.\"b", "a\"b\"", &"(".repeat(100)]
+        {
             assert!(wrong.parse::<Expression>().is_err(), "{wrong}");
         }
         for wrong in ["wait", "wait < 3", "wait <=", "share(stay <= 4)"] {

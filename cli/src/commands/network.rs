@@ -90,7 +90,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "interval")]
     quantiles: bool,
     /// Print and write these measures only: names of the table, or with the node and the class,
-    /// such as 'wait(desk)', separated by commas
+    /// such as 'wait(desk)', separated by commas. Those of --share are always there
     #[arg(long, value_name = "MEASURES", conflicts_with = "interval", value_parser = Only::parse)]
     only: Vec<Only>,
     /// Report the share of times up to a bound: 'wait(NODE) <= TIME', 'sojourn(NODE, CLASS) <=
@@ -234,6 +234,11 @@ impl Args {
         all
     }
 
+    /// Whether --only and --share show a measure.
+    fn shows(&self, name: &str) -> bool {
+        only::shows(&self.only, name) || self.share.iter().any(|share| share.to_string() == name)
+    }
+
     /// Refuses measures of --only that a network does not have.
     fn check_only(&self, facility: &Facility) -> Outcome<()> {
         let mut known = facility.measures(self.quantiles);
@@ -253,14 +258,14 @@ fn simulate(args: &Args) -> Outcome<()> {
     let points = shared::in_file(&args.file, description.design())?;
     let of_file = shared::in_file(&args.file, Columns::of_file(&description))?;
     let columns = Columns::new(of_file.all.into_iter().chain(args.column.iter().cloned()))?;
+    if points.len() == 1 && args.plot.as_deref().is_some_and(plots::is_picture) {
+        return Err(shared::usage("--plot of one network takes a folder: several pictures are drawn"));
+    }
     if points.len() > 1 || !columns.all.is_empty() {
         return design::run(args, &description, points, columns);
     }
     if args.best.best.is_some() {
         return Err(shared::usage("--best compares points: give a number several values by --set"));
-    }
-    if args.plot.as_deref().is_some_and(plots::is_picture) {
-        return Err(shared::usage("--plot of one network takes a folder: several pictures are drawn"));
     }
     let written = shared::in_file(&args.file, description.network(&points, 0))?;
     // The resolution of ticks depends on the times of the runs too.
@@ -364,7 +369,7 @@ fn write(
     saved: u64,
 ) -> Outcome<()> {
     let mut names = report.names().into_iter();
-    report.rows.retain(|_| only::shows(&args.only, &names.next().expect("a name for each row")));
+    report.rows.retain(|_| args.shows(&names.next().expect("a name for each row")));
     let report = &*report;
     let csv = |path: &PathBuf| {
         let mut csv = Vec::new();
@@ -386,7 +391,7 @@ fn write(
             .as_ref()
             .map_or(Ok(()), |path| shared::write(path, scalars::of_report(report, args.seed).as_bytes())),
         as_json(args, report),
-        args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, form, study, report)),
+        args.plot.as_ref().map_or(Ok(()), |folder| draw(folder, form, study, Some(report))),
         report.unsaved.as_deref().map_or(Ok(()), |error| Err(error.into())),
     ]);
     // It takes runs of its own, and comes last: it can be interrupted without a loss.
@@ -458,11 +463,7 @@ fn page(
     if let Some(error) = &report.unsaved {
         page.warning(error);
     }
-    page.heading("Network");
-    match form.draw(report) {
-        Ok(svg) => page.picture(&svg, "Stations are coloured by utilisation."),
-        Err(error) => page.warning(&error.to_string()),
-    }
+    add_network(&mut page, form, Some(report));
     page.heading("Results");
     let interval = format!("{} % interval", results::rounded_percent(report.level));
     let rows = report.rows.iter().map(|row| {
@@ -474,22 +475,38 @@ fn page(
         vec![row.node.clone(), class, row.label(), unit, mean, between, theory]
     });
     page.table(&["node", "class", "measure", "unit", "mean", &interval, "theory"], 4, rows);
-    page.heading("Over time");
-    let course = form.course(study, PARTS)?;
-    let time = format!("time ({})", course.unit);
-    let axes = Axes { time: &time, value: "customers", part: course.part, warm_up: report.warm_up };
-    let lines = course.numbers.iter().map(|(name, values)| Line { name, values, band: None });
-    let lines: Vec<_> = lines.collect();
-    let caption = format!("Customers at each node in the first replication, averages of {PARTS} parts.");
-    for lines in lines.chunks(8) {
-        page.over_time(&axes, lines, &caption);
-    }
+    add_course(&mut page, form, study)?;
     if let Some(profile) = profile {
         let looks = Looks::of_network(network, &profile.measures().map(str::to_owned).collect::<Vec<_>>());
         results::add_profile(&mut page, profile, args.profile.marked(report.warm_up), &looks);
     }
     source(args.seed, report).add_to(&mut page, &args.file);
     Ok(page)
+}
+
+/// Draws the network on a page, with the utilisations of a report.
+fn add_network(page: &mut Page, form: &NetworkForm, report: Option<&Report>) {
+    page.heading("Network");
+    match form.draw(report) {
+        Ok(svg) if report.is_some() => page.picture(&svg, "Stations are coloured by utilisation."),
+        Ok(svg) => page.picture(&svg, "Nodes and routes."),
+        Err(error) => page.warning(&error.to_string()),
+    }
+}
+
+/// Draws the customers at each node on a page.
+fn add_course(page: &mut Page, form: &NetworkForm, study: &Study) -> Outcome<()> {
+    page.heading("Over time");
+    let course = form.course(study, PARTS)?;
+    let time = format!("time ({})", course.unit);
+    let axes = Axes { time: &time, value: "customers", part: course.part, warm_up: study.warm_up };
+    let lines = course.numbers.iter().map(|(name, values)| Line { name, values, band: None });
+    let lines: Vec<_> = lines.collect();
+    let caption = format!("Customers at each node in the first replication, averages of {PARTS} parts.");
+    for lines in lines.chunks(8) {
+        page.over_time(&axes, lines, &caption);
+    }
+    Ok(())
 }
 
 /// Writes the report as JSON, with the seed.
@@ -528,13 +545,16 @@ fn print_report(report: &Report, stopping: Option<&Stopping>, saved: u64) -> Out
 /// The number of intervals of a run whose averages are drawn.
 const PARTS: u32 = 400;
 
-fn draw(folder: &Path, form: &NetworkForm, study: &Study, report: &Report) -> Outcome<()> {
+fn draw(folder: &Path, form: &NetworkForm, study: &Study, report: Option<&Report>) -> Outcome<()> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let course = form.course(study, PARTS)?;
     let mut pictures = vec![("numbers.svg", plot::numbers(&course)), ("network.svg", form.draw(report))];
-    // Process models have no histograms.
-    if matches!(form, NetworkForm::Network(_)) {
-        pictures.push(("sojourns.svg", plot::sojourns(&course)));
+    match form {
+        NetworkForm::Network(_) => pictures.push(("sojourns.svg", plot::sojourns(&course))),
+        NetworkForm::Process(_) => shared::print_report(
+            "notice: sojourns.svg is not drawn: the network runs as a process model, \
+             which has no histograms of times",
+        ),
     }
     // Pictures that can be drawn are drawn even if others fail.
     shared::all(pictures.into_iter().map(|(name, svg)| shared::write(&folder.join(name), svg?.as_bytes())))

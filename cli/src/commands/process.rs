@@ -304,7 +304,8 @@ fn report(
     let more = json!({ "checked": checked.iter().map(Checked::json).collect::<Vec<_>>() });
     let trace = |most: u32| {
         let mut csv = Vec::new();
-        write_changes(&compiled.trace(study, 0, most as usize)?, &mut csv)?;
+        let changes = compiled.trace(study, 0, most as usize);
+        write_changes(&changes.map_err(|error| error.in_file(&args.file))?, &mut csv)?;
         shared::write(&args.trace_to, &csv)
     };
     // Outputs that can be written are written even if others fail.
@@ -312,7 +313,10 @@ fn report(
         shown,
         results.json(more).and_then(|object| args.json.write(&object)),
         args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
-        args.each.as_ref().map_or(Ok(()), |path| each::write(path, &found.design, &found.observations)),
+        args.each.as_ref().map_or(Ok(()), |path| {
+            let shown = only::select(&found.observations, |name| only::shows(&args.only, name))?;
+            each::write(path, &found.design, &shown)
+        }),
         args.plot
             .as_ref()
             .map_or(Ok(()), |folder| draw(args, compiled, study, (found, &results.looks), folder)),

@@ -70,8 +70,8 @@ pub fn of_report(report: &Report, seed: u64) -> String {
             // Nothing was observed where a value is missing.
             let Some(value) = values.get(run).filter(|value| value.is_finite()) else { continue };
             let name = match &row.class {
-                Some(class) => format!("{}({class})", row.measure),
-                None => row.measure.to_string(),
+                Some(class) => format!("{}({class})", row.label()),
+                None => row.label(),
             };
             let _ = writeln!(
                 text,
@@ -90,6 +90,8 @@ pub fn of_report(report: &Report, seed: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use eventhorizon::facility::{Network, Share, Study};
+
     use super::*;
 
     #[test]
@@ -101,5 +103,19 @@ mod tests {
         }
         assert_eq!(module("M/M/1", "Queue 1.2"), "M/M/1.Queue 1_2");
         assert_eq!(module("a.b", "(network)"), "a_b");
+    }
+
+    #[test]
+    fn shares_have_their_bounds() {
+        let text = "name = \"q\"\nsource.in = { interarrival = { exponential = 1 }, to = \"d\" }\n\
+            station.d = { service = { exponential = 0.5 }, to = \"out\" }\nsink.out = {}\n";
+        let facility = Network::from_toml(text).unwrap().compile().unwrap();
+        let shares = ["wait(d) <= 1", "wait(d) <= 5"].map(|share| share.parse::<Share>().unwrap());
+        let report = facility.study(&Study::new(2, 20.0, 1.0)).shares(&shares).run().unwrap();
+        let text = of_report(&report, 1);
+        for bound in [1, 5] {
+            let scalar = format!("scalar q.d \"share(wait <= {bound})\" ");
+            assert_eq!(text.matches(&scalar).count(), 2, "{text}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The measures that `--only` shows.
 
+use eventhorizon::statistics::Observations;
+
 use super::{Outcome, usage};
 
 /// Names of one `--only`, separated by commas: a measure of all nodes, such as `wait`, or a column,
@@ -53,6 +55,15 @@ fn measure(column: &str) -> &str {
 pub fn shows(only: &[Only], column: &str) -> bool {
     let mut names = only.iter().flat_map(|only| &only.0);
     only.is_empty() || names.any(|name| name == measure(column) || canonical(name) == canonical(column))
+}
+
+/// The observations of each point with the columns that are shown.
+pub fn select(points: &[Observations], is_shown: impl Fn(&str) -> bool) -> Outcome<Vec<Observations>> {
+    let selected = points.iter().map(|made| {
+        let names = made.shown().map(|column| column.name.as_str()).filter(|name| is_shown(name));
+        Ok(made.select(&names.collect::<Vec<_>>())?)
+    });
+    selected.collect()
 }
 
 /// Refuses names that no column has.

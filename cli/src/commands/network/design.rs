@@ -94,6 +94,7 @@ pub(super) fn run(
     let mut known = points.facilities()[0].measures();
     known.extend(columns.shares.iter().map(Share::to_string));
     columns.check(&known, &|path| number_of(0, path))?;
+    check_constants(&columns, points.design(), &number_of)?;
     known.extend(columns.all.iter().map(|(name, _)| name.clone()));
     only::check(&args.only, &known)?;
     let derive = |point: usize, made: &mut Observations| {
@@ -126,7 +127,47 @@ pub(super) fn run(
     };
     bar.finish_and_clear();
     let results = shared::in_file(&args.file, results)?;
-    write(args, &study, &place, &written, &results)
+    write(args, &study, &place, &written, &points, &results)
+}
+
+/// Refuses formulas of numbers only that have no value.
+fn check_constants(
+    columns: &Columns,
+    design: &Design,
+    number_of: &dyn Fn(usize, &str) -> Option<f64>,
+) -> Outcome<()> {
+    for point in 0..design.len() {
+        for (name, formula) in &columns.all {
+            let is_constant = formula.names().iter().all(|name| number_of(point, name).is_some());
+            let value = formula.value(&|name| number_of(point, name).unwrap_or(f64::NAN));
+            if is_constant && !value.is_finite() {
+                return Err(usage(format!(
+                    "column `{name}`{} is {value}: write a formula that is a number, \
+                     and divides by none that is 0",
+                    place(design, point)
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A point in an error.
+fn place(design: &Design, point: usize) -> String {
+    if design.len() > 1 { format!(" of {}", design.describe(point)) } else { String::new() }
+}
+
+/// An error if all replications of a point failed.
+fn verdict(results: &DesignResults) -> Outcome<()> {
+    for (point, made) in results.observations.iter().enumerate() {
+        let mut failures = made.failures();
+        if made.replications() > 0 && failures.len() == made.replications() {
+            let place = place(&results.design, point);
+            let cause = failures.next().map_or_else(String::new, |failure| format!(": {}", failure.cause));
+            return Err(format!("all replications{place} failed{cause}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Prints and writes the results in all requested forms.
@@ -135,10 +176,14 @@ fn write(
     study: &Study,
     place: &OwnedBackend,
     network: &Network,
+    points: &FacilityDesign<NetworkForm>,
     design: &DesignResults,
 ) -> Outcome<()> {
     let mut report = design.report(args.runs.level)?;
-    let is_shown = |column: &str| only::shows(&args.only, column);
+    let is_shown = |column: &str| args.shows(column);
+    let shown = only::select(&design.observations, is_shown)?;
+    // One network with columns of its own.
+    let single = points.facilities().first().filter(|_| design.design.factors().is_empty());
     report.rows.retain(|row| is_shown(&row.name));
     let quiet = args.on_stdout();
     let columns: Vec<String> =
@@ -171,18 +216,24 @@ fn write(
         reference: Some(design.reference()),
         looks: Looks::of_network(network, &columns),
     };
-    let draw = |path: &PathBuf| {
-        plots::responses(
-            args.runs.level,
-            path,
-            &design.design,
-            &design.observations,
-            &results.looks,
-            is_shown,
-        )
+    let draw = |path: &PathBuf| match single {
+        None => {
+            let (level, looks) = (args.runs.level, &results.looks);
+            plots::responses(level, path, &design.design, &design.observations, looks, is_shown)
+        }
+        Some(form) => shared::all([
+            super::draw(path, form, study, None),
+            plots::draw(args.runs.level, path, &design.design, &shown, &results.looks),
+        ]),
     };
     let page = |path: &PathBuf| {
-        let page = results.page(&network.about, &args.file, |_| Ok(()))?;
+        let page = results.page(&network.about, &args.file, |page| match single {
+            None => Ok(()),
+            Some(form) => {
+                super::add_network(page, form, None);
+                super::add_course(page, form, study)
+            }
+        })?;
         shared::write(path, page.html().as_bytes())
     };
     let head = || {
@@ -200,8 +251,9 @@ fn write(
         if quiet { Ok(()) } else { results.show(&head(), Some(&results.source.rate(None))) },
         results.json(json!({})).and_then(|object| args.json.write(&object)),
         args.csv.as_ref().map_or(Ok(()), |path| results.csv(path)),
-        args.each.as_ref().map_or(Ok(()), |path| each::write(path, &design.design, &design.observations)),
+        args.each.as_ref().map_or(Ok(()), |path| each::write(path, &design.design, &shown)),
         args.plot.as_ref().map_or(Ok(()), draw),
         args.report.as_ref().map_or(Ok(()), page),
+        verdict(design),
     ])
 }
