@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read as _, Write};
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 /// Characters of a text that errors quote, at most.
 const MOST: usize = 160;
@@ -38,15 +39,26 @@ pub(crate) fn read(path: &Path, most: u64) -> std::io::Result<String> {
         return refused(format!("it has {} bytes, and at most {most} are read", about.len()));
     }
     // The file may have grown since, or report no length.
-    let mut text = String::new();
-    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > most {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
         return refused(format!("it has more than {most} bytes, and at most {most} are read"));
     }
+    let mut text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return refused(other_encoding(&error)),
+    };
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+/// What is wrong with a text in another encoding than UTF-8.
+fn other_encoding(error: &FromUtf8Error) -> String {
+    let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    format!("line {line} is not UTF-8: save the file in that encoding")
 }
 
 /// Writes a table as CSV. An error is that of the writer: the library's rows are valid.
@@ -92,8 +104,18 @@ pub(crate) fn closest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c s
     (distance <= 1 + candidate.chars().count() / 4).then_some(candidate)
 }
 
-/// Adds to serde's messages of unknown fields and variants the name that was probably meant.
+/// Types of numbers in serde's messages, and the words of users for them.
+const NUMBERS: [(&str, &str); 3] = [
+    ("expected u32", "expected a whole number from 0 to 4294967295"),
+    ("expected u64", "expected a whole number of at least 0"),
+    ("expected f64", "expected a number"),
+];
+
+/// Adds to serde's messages of unknown fields and variants the name that was probably meant, and
+/// names types of numbers in words.
 pub fn suggested(message: &str) -> String {
+    let message =
+        &NUMBERS.iter().fold(message.to_owned(), |text, (of_rust, word)| text.replace(of_rust, word));
     let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let unknown = ["unknown field `", "unknown variant `"].iter().find_map(|begin| message.find(begin));
     let Some(begin) = unknown else { return message.to_owned() };
@@ -144,6 +166,10 @@ mod tests {
         let message = "at line 3\nunknown field `servrs`, expected one of `servers`, `service`\n";
         assert_eq!(suggested(message), message.trim_end().to_owned() + ". Did you mean `servers`?\n");
         assert_eq!(suggested("no such file"), "no such file");
+        assert_eq!(
+            suggested("integer `-1`, expected u64"),
+            "integer `-1`, expected a whole number of at least 0"
+        );
     }
 
     #[test]
@@ -160,6 +186,12 @@ mod tests {
         let reported = [0.65 + 0.3, 0.1 + 0.2, 1.0 / 3.0, 123_456_789_012_345.0, 1e17].map(number);
         assert_eq!(reported, ["0.95", "0.3", "0.333333333333333", "123456789012345", "100000000000000000"]);
         assert_eq!([0_u64, 1, 2].map(|number| count(number, "run")), ["0 runs", "1 run", "2 runs"]);
+    }
+
+    #[test]
+    fn another_encoding_is_named_with_its_line() {
+        let error = String::from_utf8(b"time\n1\nz\xfc\n".to_vec()).unwrap_err();
+        assert_eq!(other_encoding(&error), "line 3 is not UTF-8: save the file in that encoding");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{column, read_text};
+use super::distribution::{column_with_lines, read_text};
 
 /// Times of arrivals.
 ///
@@ -46,7 +46,12 @@ impl TryFrom<Written> for ArrivalTimes {
         let (times, classes) = match written {
             Written::File(name) => {
                 let text = read_text(&name)?;
-                read(&text).map_err(|reason| format!("{name}{reason}"))?
+                let (times, classes) = read(&text).map_err(|reason| format!("{name}{reason}"))?;
+                let (lines, times): (Vec<u64>, Vec<f64>) = times.into_iter().unzip();
+                match disorder(&times) {
+                    None => (times, classes),
+                    Some((at, what)) => return Err(format!("{name}, line {}: {what}", lines[at])),
+                }
             }
             Written::Times(times) => (times, Vec::new()),
             Written::Both(both) => (both.times, both.classes),
@@ -54,8 +59,8 @@ impl TryFrom<Written> for ArrivalTimes {
         if times.is_empty() || times.len() > MOST {
             return Err(format!("it has {} times of arrivals; 1 to {MOST} are possible", times.len()));
         }
-        if !times.iter().all(|time| time.is_finite() && *time >= 0.0) || !times.is_sorted() {
-            return Err("times of arrivals are numbers of at least 0 in increasing order".to_owned());
+        if let Some((at, what)) = disorder(&times) {
+            return Err(format!("time {} of the list: {what}", at + 1));
         }
         if times.last() == Some(&0.0) {
             return Err("all arrivals are at time 0; use `population` instead".to_owned());
@@ -67,8 +72,26 @@ impl TryFrom<Written> for ArrivalTimes {
     }
 }
 
+/// The first time that is none, or is out of order: its place, and what is wrong.
+fn disorder(times: &[f64]) -> Option<(usize, String)> {
+    let before = |at: usize| at.checked_sub(1).map_or(0.0, |before| times[before]);
+    times.iter().enumerate().find_map(|(at, &time)| match time {
+        _ if !(time.is_finite() && time >= 0.0) => {
+            Some((at, format!("{time} is no time of an arrival; write numbers of at least 0")))
+        }
+        _ if time < before(at) => {
+            let before = before(at);
+            Some((at, format!("{time} comes after {before}; sort the times in increasing order")))
+        }
+        _ => None,
+    })
+}
+
+/// Times with their lines.
+type Lines = Vec<(u64, f64)>;
+
 /// The times, and the classes if there is such a column.
-fn read(text: &str) -> Result<(Vec<f64>, Vec<String>), String> {
+fn read(text: &str) -> Result<(Lines, Vec<String>), String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
@@ -78,9 +101,9 @@ fn read(text: &str) -> Result<(Vec<f64>, Vec<String>), String> {
     let mut rows = reader.records().filter_map(Result::ok);
     let head = rows.next().unwrap_or_default();
     if head.len() == 1 {
-        return Ok((column(text, None)?, Vec::new()));
+        return Ok((column_with_lines(text, None)?, Vec::new()));
     }
-    let times = column(text, Some("time"))?;
+    let times = column_with_lines(text, Some("time"))?;
     let classes = head
         .iter()
         .position(|name| name == "class")
@@ -198,11 +221,17 @@ mod tests {
     fn files_have_times_and_classes() {
         let text = "time,class,note\n1,a,x\n2.5,b,y\n# a comment\n2.5,a,z\n";
         let (times, classes) = read(text).unwrap();
+        assert_eq!(times[2].0, 5, "with the line");
+        let times = times.into_iter().map(|(_, time)| time).collect();
         let arrivals = ArrivalTimes::try_from(Written::Both(Both { times, classes })).unwrap();
         assert_eq!(arrivals.of("a").collect::<Vec<_>>(), [1.0, 2.5]);
         assert_eq!(arrivals.of("b").count(), 1);
         let one = read("0.5\n1\n").unwrap();
-        assert_eq!(one, (vec![0.5, 1.0], Vec::new()));
+        assert_eq!(one, (vec![(1, 0.5), (2, 1.0)], Vec::new()));
+        assert_eq!(disorder(&[0.0, 2.0, 2.0]), None);
+        assert_eq!(disorder(&[-1.0]).unwrap().0, 0);
+        let (place, what) = disorder(&[1.0, 3.0, 2.5]).unwrap();
+        assert!(place == 2 && what.contains("2.5 comes after 3"), "{what}");
         for wrong in
             ["[]", "[2.0, 1.0]", "[-1.0]", "[0.0]", "\"none.csv\"", "{ times = [1.0], classes = [] , x = 1 }"]
         {

@@ -30,7 +30,7 @@ use tails::{
 pub(crate) use coder::Law;
 pub(super) use coder::whole;
 pub use data::{Samples, Weighted, in_folder};
-pub(crate) use data::{column, read_text};
+pub(crate) use data::{column, column_with_lines, read_text};
 pub use kept::Kept;
 pub use phases::Phases;
 

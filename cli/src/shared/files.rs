@@ -308,8 +308,11 @@ pub fn read_bytes(path: &Path, most: u64) -> Outcome<Vec<u8>> {
 /// For `-`, standard input.
 pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
     let bytes = read_bytes(path, most)?;
-    let mut text = String::from_utf8(bytes)
-        .map_err(|_| usage(format!("{}: stream did not contain valid UTF-8", path.display())))?;
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        usage(format!("{}: line {line} is not UTF-8: save the file in that encoding", path.display()))
+    })?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }

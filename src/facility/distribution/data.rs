@@ -121,6 +121,11 @@ fn read(name: &str, column: Option<&str>) -> Result<Vec<f64>, String> {
 
 /// A column of numbers of a text in CSV. An error begins with the line, if it has one.
 pub(crate) fn column(text: &str, column: Option<&str>) -> Result<Vec<f64>, String> {
+    Ok(column_with_lines(text, column)?.into_iter().map(|(_, value)| value).collect())
+}
+
+/// The same with the line of each number.
+pub(crate) fn column_with_lines(text: &str, column: Option<&str>) -> Result<Vec<(u64, f64)>, String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
@@ -147,13 +152,14 @@ pub(crate) fn column(text: &str, column: Option<&str>) -> Result<Vec<f64>, Strin
         };
         let cell = record.get(place).unwrap_or_default();
         let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
-        values.push(value.ok_or_else(|| {
+        let value = value.ok_or_else(|| {
             let hint = if cell.contains([';', '\t']) { "; columns are separated by commas" } else { "" };
             format!(
                 ", line {line}: expected a number, found \"{}\"{hint}",
                 crate::text::quoted(cell).escape_debug()
             )
-        })?);
+        })?;
+        values.push((line, value));
     }
     if values.is_empty() {
         return Err(": it has no numbers".to_owned());
