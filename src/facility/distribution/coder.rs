@@ -26,6 +26,14 @@ impl Law {
 /// by half a tick, a thousandth of this.
 pub(super) const LEAST_MEAN: u64 = 500;
 
+/// What gives a time enough ticks: a unit has at most as many as 32 bits count.
+pub(super) fn finer(units: f64) -> &'static str {
+    match units * f64::from(u32::MAX) >= LEAST_MEAN as f64 {
+        true => "more ticks per unit",
+        false => "a smaller unit of time",
+    }
+}
+
 /// A positive time in whole ticks, if that is accurate enough; otherwise the reason why not.
 pub(in crate::facility) fn whole(units: f64, scale: TimeScale) -> Result<Ticks, String> {
     scale.never(units).map_or_else(|| reached(units, scale.resolution), Ok)
@@ -35,11 +43,12 @@ pub(in crate::facility) fn whole(units: f64, scale: TimeScale) -> Result<Ticks, 
 fn reached(units: f64, resolution: Resolution) -> Result<Ticks, String> {
     match resolution.ticks(units).map_err(|error| no_time(&error))? {
         Ticks::ZERO => {
-            let units = number(units);
-            Err(format!("{units} is less than a tick; choose a longer time, or more ticks per unit"))
+            let (shown, finer) = (number(units), finer(units));
+            Err(format!("{shown} is less than a tick; choose a longer time, or {finer}"))
         }
         ticks if (resolution.units(ticks) / units - 1.0).abs() > 1e-3 => Err(format!(
-            "{units} would be {ticks} in whole ticks, which is more than a thousandth off; choose more ticks per unit"
+            "{units} would be {ticks} in whole ticks, which is more than a thousandth off; choose {}",
+            finer(units)
         )),
         ticks => Ok(ticks),
     }
@@ -75,8 +84,10 @@ impl Coder {
     pub(super) fn drawn(&self, units: f64) -> Result<Ticks, String> {
         match self.positive(units)? {
             ticks if ticks.get() < LEAST_MEAN => Err(format!(
-                "{units} is a mean of {} ticks, and times are rounded down to whole ticks; choose more ticks per unit, so that the mean is {LEAST_MEAN} ticks or more",
-                ticks.get()
+                "{units} is a mean of {} ticks, and times are rounded down to whole ticks; \
+                 choose {}, so that the mean is {LEAST_MEAN} ticks or more",
+                ticks.get(),
+                finer(units)
             )),
             ticks => Ok(ticks),
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::coder::{LEAST_MEAN, Law};
+use super::coder::{LEAST_MEAN, Law, finer};
 use super::tails::{Tails, weights};
 use crate::facility::error::no_time;
 use crate::random::{self, Mix, Row, table as alias_table};
@@ -76,8 +76,9 @@ fn make(mean: f64, parts: &[(f64, Part)], resolution: Resolution) -> Result<Tabl
     weights(parts.iter().map(|(weight, _)| *weight))?;
     if ticks(mean)? < LEAST_MEAN {
         return Err(format!(
-            "its mean {} has fewer than {LEAST_MEAN} ticks, and times are rounded to whole ticks; choose more ticks per unit",
-            number(mean)
+            "its mean {} has fewer than {LEAST_MEAN} ticks, and times are rounded to whole ticks; choose {}",
+            number(mean),
+            finer(mean)
         ));
     }
     if parts.iter().filter(|(_, part)| matches!(part, Part::Curve(_))).count() > MOST_CURVES {
