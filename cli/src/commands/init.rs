@@ -50,6 +50,10 @@ pub fn run(args: &Args) -> Outcome<()> {
         Kind::Model => (MODEL, "model.toml"),
     };
     let file = args.file.clone().unwrap_or_else(|| PathBuf::from(name));
+    if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        let file = file.display();
+        return Err(usage(format!("{file}: `init` writes TOML: name a file that ends in .toml")));
+    }
     let Kind::Model = args.kind else {
         if shared::on_stdout(Some(&file)) {
             return Ok(write!(stdout(), "{text}")?);

@@ -43,6 +43,7 @@ impl Points {
             let network = jmt::read(file, text)?;
             NetworkDescription::in_folder(&serde_json::to_string(&network)?, true, folder)
         } else {
+            check_kind(file, text, Kind::Network)?;
             check_data(file, text)?;
             NetworkDescription::in_folder(text, is_json(file, text), folder)
         };
@@ -50,6 +51,7 @@ impl Points {
         if let Some(csv) = &self.design {
             description.points(&self.table(csv)?)?;
         }
+        self.check_set()?;
         for change in &self.set {
             description.set(change)?;
         }
@@ -67,6 +69,7 @@ impl Points {
 
     /// The same of the text of a file.
     pub fn process_of(&self, file: &Path, text: &str) -> Outcome<ProcessModel> {
+        check_kind(file, text, Kind::Process)?;
         check_data(file, text)?;
         let mut model = match super::on_stdout(Some(file)) {
             false => ProcessModel::read(file)?,
@@ -85,6 +88,7 @@ impl Points {
                 model.set(&format!("{factor}={}", levels.join(",")))?;
             }
         }
+        self.check_set()?;
         for change in &self.set {
             model.set(change)?;
         }
@@ -92,6 +96,19 @@ impl Points {
         let lists = model.parameters.iter().filter(|(_, parameter)| parameter.values.len() > 1).count();
         self.check_paired(lists)?;
         Ok(model)
+    }
+
+    /// Refuses two --set of one path: only one would count.
+    fn check_set(&self) -> Outcome<()> {
+        let paths: Vec<&str> =
+            self.set.iter().map(|set| set.split_once('=').map_or(&**set, |(path, _)| path).trim()).collect();
+        match (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
+            None => Ok(()),
+            Some(at) => Err(usage(format!(
+                "--set is given twice for `{}`: write all values in one, such as PATH=1,2",
+                paths[at]
+            ))),
+        }
     }
 
     /// Refuses --paired where fewer than two numbers have lists.
@@ -197,6 +214,28 @@ pub fn kind(file: &Path, text: &str) -> Outcome<Kind> {
             file.display()
         )))
     }
+}
+
+impl Kind {
+    /// What it is, and the command that runs it.
+    fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Network => ["a network", "network"],
+            Self::Process => ["a process model", "process"],
+            Self::Model => ["a model in WGSL", "run"],
+        }
+    }
+}
+
+/// Refuses a description of another kind than a command takes. What is no description, its reader
+/// reports.
+fn check_kind(file: &Path, text: &str, wanted: Kind) -> Outcome<()> {
+    let found = kind(file, text).ok().filter(|found| *found != wanted);
+    found.map_or(Ok(()), |found| {
+        let ([is, command], [not, _]) = (found.words(), wanted.words());
+        let file = file.display();
+        Err(usage(format!("{file}: it is {is}, not {not}: `eventhorizon {command}` runs it")))
+    })
 }
 
 /// The best of several points.

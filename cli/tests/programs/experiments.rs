@@ -137,10 +137,10 @@ fn what_is_wrong_in_a_change_names_it_and_what_is_wrong_in_the_file_its_line() {
     };
     refused(&["--set", "station.dask.servers=2"], &["station.dask.servers=2", "Did you mean `desk`?"]);
     refused(&["--set", "station.desk.serves=2"], &["station.desk.serves=2", "Did you mean `servers`?"]);
-    refused(&["--set", "station.desk.servers=2.5"], &["station.desk.servers=2.5", "expected u32"]);
+    refused(&["--set", "station.desk.servers=2.5"], &["station.desk.servers=2.5", "expected a whole number"]);
     refused(&["--set", "station.desk=2"], &["leads to a table"]);
     refused(&["--set", "station.desk.servers.x=2"], &["neither a table nor a list"]);
-    refused(&["--set", "station.desk.servers=two"], &["station.desk.servers=two", "expected u32"]);
+    refused(&["--set", "station.desk.servers=two"], &["station.desk.servers=two", "expected a whole number"]);
     refused(&["--set", "station..servers=2"], &["keys with dots"]);
     refused(&["--set", "until=10,20"], &["--until"]);
     // An unstable point is named.
@@ -155,7 +155,12 @@ fn what_is_wrong_in_a_change_names_it_and_what_is_wrong_in_the_file_its_line() {
     let output = run("network", &[&wrong, "--set", "source.calls.interarrival.exponential=1,2"]);
     ended(&output, 2, &["line 8", "servers = \"three\""], "a wrong file");
     let wrong = file(&folder, "design.toml", &format!("{QUEUE}[design]\nstation.desk.servers = [\"a\"]\n"));
-    ended(&run("network", &[&wrong]), 2, &["station.desk.servers=a", "expected u32"], "a wrong design");
+    ended(
+        &run("network", &[&wrong]),
+        2,
+        &["station.desk.servers=a", "expected a whole number"],
+        "a wrong design",
+    );
 }
 
 #[test]
@@ -191,6 +196,44 @@ fn a_measure_is_drawn_against_a_number() {
     assert!(svg.starts_with("<svg") && svg.contains("station.desk.servers"), "{svg:.300}");
     let output = run("network", &[&[queue.as_str(), "--plot", &picture][..], &few].concat());
     ended(&output, 2, &["one measure by --only", "wait(desk)"], "several pictures in a file");
+}
+
+#[test]
+fn one_network_with_columns_is_drawn_and_its_formulas_are_numbers() {
+    let folder = folder("columns");
+    let queue = file(&folder, "queue.toml", QUEUE);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let few = ["--until", "50", "--warm-up", "5", "--replications", "4", "--backend", "cpu"];
+    let with = |file: &str, args: &[&str]| run("network", &[&[file][..], &few, args].concat());
+    let column = ["--column", "cost = 2 * queue(desk)", "--only", "cost", "--share", "wait(desk) <= 1"];
+    let output = with(&queue, &[&column[..], &["--each", &at("each.csv"), "--plot", &at("drawn")]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let each = std::fs::read_to_string(at("each.csv")).unwrap();
+    let head = each.lines().next().unwrap();
+    let has = |name: &str| head.contains(name);
+    assert!(has("cost") && has("share(wait(desk) <= 1)") && !has("throughput"), "{head}");
+    for name in ["numbers.svg", "network.svg", "cost.svg"] {
+        assert!(folder.join("drawn").join(name).exists(), "{name}");
+    }
+    ended(&with(&queue, &["--column", "c = 1 / 0"]), 2, &["column `c` is inf"], "no number");
+    let plain = file(&folder, "plain.toml", &QUEUE.replace("servers = 3\n", ""));
+    let default = ["--column", "c = 20 * station.desk.servers", "--allow-unstable"];
+    ended(&with(&plain, &default), 2, &["write `servers = 1` in [station.desk]"], "a default");
+    // Columns stay in other forms.
+    let text = format!("{QUEUE}[columns]\ncost = \"2 * queue(desk)\"\n");
+    let text = run("convert", &[&file(&folder, "cost.toml", &text)]).stdout;
+    assert!(String::from_utf8(text).unwrap().ends_with("\n[columns]\ncost = \"2 * queue(desk)\"\n"));
+}
+
+#[test]
+fn a_description_of_another_kind_is_named_with_its_command() {
+    let folder = folder("kinds");
+    let queue = file(&folder, "queue.toml", QUEUE);
+    let mm3 = format!("{EXAMPLES}/processes/mm3.toml");
+    ended(&run("network", &[&mm3]), 2, &["it is a process model", "`eventhorizon process`"], "process");
+    ended(&run("process", &[&queue]), 2, &["it is a network", "`eventhorizon network`"], "network");
+    let json = folder.join("a.json").display().to_string();
+    ended(&run("init", &["process", &json]), 2, &["a.json", ".toml"], "JSON");
 }
 
 #[test]
