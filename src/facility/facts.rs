@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::nodes::{Choice, Kind, Node};
-use super::traffic::work;
+use super::nodes::{Choice, Kind, Node, Pair};
+use super::traffic::{behind, work};
 use super::{Facility, theory};
 
 /// What follows for a network without a run: its nodes, and the exact values of measures.
@@ -41,7 +41,9 @@ pub struct NodeFacts {
 pub struct ClassFacts {
     /// The class.
     pub class: String,
-    /// Customers from sources in a unit of time, if none is lost, by the traffic equations.
+    /// Customers from sources in a unit of time, if none is lost, by the traffic equations. `None`
+    /// where all come because their patience ended, and behind batches of several sizes that become
+    /// one customer.
     pub rate: Option<f64>,
     /// Customers at the beginning.
     pub population: u32,
@@ -53,7 +55,9 @@ impl Facility {
     /// What follows without a run: rates and loads by the traffic equations, and exact results of
     /// theory.
     pub fn facts(&self) -> Facts {
-        let nodes = self.nodes.iter().map(|node| self.facts_of(node)).collect();
+        let at_least = behind(&self.nodes, |node| node.beyond.joins_some());
+        let nodes = self.nodes.iter().zip(at_least).map(|(node, is_least)| self.facts_of(node, is_least));
+        let nodes = nodes.collect();
         let known = theory::known(self);
         let columns = self.columns();
         let named = self.named(&columns).into_iter().zip(&columns);
@@ -61,7 +65,7 @@ impl Facility {
         Facts { nodes, theory: theory.collect(), warnings: self.rounding().to_vec() }
     }
 
-    fn facts_of(&self, node: &Node) -> NodeFacts {
+    fn facts_of(&self, node: &Node, is_least: bool) -> NodeFacts {
         let (kind, servers) = match node.kind {
             Kind::Source { .. } => ("source", None),
             Kind::Station { servers: None, .. } => ("delay", None),
@@ -70,7 +74,8 @@ impl Facility {
             Kind::Fork => ("fork", None),
             Kind::Sink => ("sink", None),
         };
-        let unknown = node.balks() || node.pairs.iter().any(|pair| pair.comes && !pair.from_outside);
+        let is_unknown = |pair: &Pair| pair.comes && !(pair.from_outside && pair.rate != 0.0);
+        let unknown = is_least || node.balks() || node.pairs.iter().any(is_unknown);
         let load = match node.kind {
             Kind::Station { servers: Some(servers), .. } => Some(work(node) / node.fastest(servers)),
             _ => None,
@@ -97,7 +102,9 @@ impl Facility {
             let tasks = pair.tasks.iter().map(|task| format!("a task {}", route(task)));
             ClassFacts {
                 class: class.clone(),
-                rate: Some(pair.rate).filter(|rate| pair.from_outside && rate.is_finite()),
+                // Where customers come by lost patience alone, traffic equations have no rate.
+                rate: Some(pair.rate)
+                    .filter(|&rate| !is_least && pair.from_outside && rate.is_finite() && rate > 0.0),
                 population: pair.population,
                 routes: tasks.chain(routes).collect(),
             }

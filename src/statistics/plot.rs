@@ -38,6 +38,7 @@ pub fn distribution(
     name: &str,
     level: f64,
     theory: Option<f64>,
+    look: Look<'_>,
 ) -> Result<String> {
     let summary = observations.summary(name, level)?;
     let column = observations.column(name)?;
@@ -51,7 +52,7 @@ pub fn distribution(
     let histogram = Histogram::new(values, min, max, quartiles[1] - quartiles[0]);
 
     let mut svg = String::new();
-    draw(&mut svg, &summary, mean, &histogram, theory)
+    draw(&mut svg, &summary, mean, &histogram, theory, &look.axis(name))
         .map_err(|error| AnalysisError::Plot { name: name.into(), message: error.to_string() })?;
     Ok(svg)
 }
@@ -94,6 +95,7 @@ fn draw(
     mean: f64,
     histogram: &Histogram,
     theory: Option<f64>,
+    axis: &str,
 ) -> std::result::Result<(), DrawingAreaErrorKind<std::io::Error>> {
     let end = histogram.first + histogram.width * histogram.counts.len() as f64;
     let low = theory.map_or(histogram.first, |theory| histogram.first.min(theory));
@@ -124,11 +126,7 @@ fn draw(
         .y_label_area_size(70)
         .build_cartesian_2d(low - margin..high + margin, 0..top)?;
     let mesh = &mut chart.configure_mesh();
-    mesh.disable_x_mesh()
-        .light_line_style(TRANSPARENT)
-        .x_desc(&summary.name)
-        .y_desc("replications")
-        .draw()?;
+    mesh.disable_x_mesh().light_line_style(TRANSPARENT).x_desc(axis).y_desc("replications").draw()?;
 
     chart.draw_series(histogram.counts.iter().enumerate().map(|(bar, &count)| {
         let left = histogram.first + histogram.width * bar as f64;
@@ -224,6 +222,7 @@ pub fn convergence(
     name: &str,
     level: f64,
     wanted: Option<f64>,
+    look: Look<'_>,
 ) -> Result<String> {
     check_level(level)?;
     let values = observations.independent(name)?;
@@ -238,7 +237,9 @@ pub fn convergence(
         return Err(plot("all observations are the same, so there is no interval".into()));
     }
     let mut svg = String::new();
-    draw_convergence(&mut svg, &curve, values.len(), name, level, wanted.filter(|&wanted| wanted > 0.0))
+    let axis = look.axis("half width");
+    let wanted = wanted.filter(|&wanted| wanted > 0.0);
+    draw_convergence(&mut svg, &curve, values.len(), (name, &axis), level, wanted)
         .map_err(|error| plot(error.to_string()))?;
     Ok(svg)
 }
@@ -270,7 +271,7 @@ fn draw_convergence(
     svg: &mut String,
     curve: &[(f64, f64)],
     observations: usize,
-    name: &str,
+    (name, axis): (&str, &str),
     level: f64,
     wanted: Option<f64>,
 ) -> Drawn {
@@ -292,7 +293,7 @@ fn draw_convergence(
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .x_desc("observations")
-        .y_desc("half width")
+        .y_desc(axis)
         .x_label_formatter(&number)
         .y_label_formatter(&number)
         .draw()?;

@@ -187,9 +187,11 @@ pub fn run(args: &Args) -> Outcome<()> {
         let save = |name: String, svg: String| shared::write(&folder.join(name), svg.as_bytes());
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for (point, observations) in observations.iter().enumerate() {
-            let svg = plot::distribution(observations, DECISIVE, args.runs.level, None)?;
+            let svg =
+                plot::distribution(observations, DECISIVE, args.runs.level, None, plot::Look::default())?;
             save(format!("{DECISIVE}_{point}.svg"), svg)?;
-            let svg = plot::convergence(observations, DECISIVE, args.runs.level, None)?;
+            let svg =
+                plot::convergence(observations, DECISIVE, args.runs.level, None, plot::Look::default())?;
             save(format!("{DECISIVE}_{point}_convergence.svg"), svg)?;
         }
         for factor in design.factors() {

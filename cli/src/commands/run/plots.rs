@@ -58,9 +58,9 @@ pub(in crate::commands) fn draw(
                 continue;
             }
             let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
-            let svg = plot::distribution(observations, name, level, None);
+            let svg = plot::distribution(observations, name, level, None, looks.of(name));
             write(&format!("{name}{number}"), svg)?;
-            let svg = plot::convergence(observations, name, level, None);
+            let svg = plot::convergence(observations, name, level, None, looks.of(name));
             write(&format!("{name}{number}_convergence"), svg)?;
         }
         for factor in design.factors() {

@@ -110,21 +110,22 @@ fn many_failures_are_counted() {
     let table = report.to_string();
     assert!(table.contains("failed: point 0, replication 9: code 1\nfailed: 5 more\n"), "{table}");
     assert_eq!(report.failures.len(), 15);
-    let nothing = plot::distribution(&point, "x", 0.95, None).unwrap_err();
+    let nothing = plot::distribution(&point, "x", 0.95, None, plot::Look::default()).unwrap_err();
     assert!(matches!(nothing, AnalysisError::NoObservations { failed: 15, replications: 15, .. }));
 }
 
 #[test]
 fn every_replication_is_in_the_plot() {
     let values: Vec<u32> = (0..1000).map(|i| (i * i) % 997).collect();
-    let svg = plot::distribution(&sample(Values::U32(values)), "x", 0.95, Some(400.0)).unwrap();
+    let svg = plot::distribution(&sample(Values::U32(values)), "x", 0.95, Some(400.0), plot::Look::default())
+        .unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
     for text in ["mean and interval", "theory", "n = 1000", "replications"] {
         assert!(svg.contains(text), "{text}");
     }
     // One value, and equal values, are drawn as well.
     for values in [vec![3], vec![0, 0, 0]] {
-        plot::distribution(&sample(Values::U32(values)), "x", 0.95, None).unwrap();
+        plot::distribution(&sample(Values::U32(values)), "x", 0.95, None, plot::Look::default()).unwrap();
     }
 }
 
@@ -206,14 +207,18 @@ fn box_plots_have_a_box_for_each_point_and_a_dot_for_each_value_beyond() {
 #[test]
 fn convergence_is_drawn_from_two_observations_on() {
     let values: Vec<u32> = (0..5000).map(|i| (i * i) % 997).collect();
-    let svg = plot::convergence(&sample(Values::U32(values)), "x", 0.95, Some(5.0)).unwrap();
+    let svg =
+        plot::convergence(&sample(Values::U32(values)), "x", 0.95, Some(5.0), plot::Look::default()).unwrap();
     for text in ["x: half width of the 95 % interval", "observations", "wanted"] {
         assert!(svg.contains(text), "{text}");
     }
-    let svg = plot::convergence(&sample(Values::U32(vec![1, 2])), "x", 0.95, None).unwrap();
+    let svg =
+        plot::convergence(&sample(Values::U32(vec![1, 2])), "x", 0.95, None, plot::Look::default()).unwrap();
     assert!(!svg.contains("wanted"));
-    let one = plot::convergence(&sample(Values::U32(vec![1])), "x", 0.95, None).unwrap_err();
+    let one =
+        plot::convergence(&sample(Values::U32(vec![1])), "x", 0.95, None, plot::Look::default()).unwrap_err();
     assert!(matches!(one, AnalysisError::NoObservations { .. }), "{one}");
-    let equal = plot::convergence(&sample(Values::U32(vec![1; 9])), "x", 0.95, None).unwrap_err();
+    let equal = plot::convergence(&sample(Values::U32(vec![1; 9])), "x", 0.95, None, plot::Look::default())
+        .unwrap_err();
     assert!(equal.to_string().contains("all observations are the same"), "{equal}");
 }
