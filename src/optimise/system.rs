@@ -10,7 +10,7 @@ use crate::process::{self, CompiledProcess, NetworkForm, ProcessError, ProcessMo
 use crate::statistics::{Column, Design, Observations, Pairing, Value, Values};
 
 use super::error::OptimiseError;
-use super::expression::{Columns, Expression};
+use super::expression::{Columns, Expression, unwritten};
 use super::range::NumberRange;
 
 /// What all replications of a search have.
@@ -310,9 +310,10 @@ fn unknown(used: &str, made: &Observations, at: At<'_>) -> OptimiseError {
         true => " (Instead of a quantile, bound a share, as in 'share(wait(desk) <= 4) >= 0.95'.)",
         false => "",
     };
+    let remedy = unwritten(used);
     let paths: Vec<_> = at.levels().map(|(path, _)| path).collect();
     OptimiseError::invalid(format!(
-        "`{used}` is no measure, and no number of the file.{hint} Paths: {}. Measures: {}",
+        "`{used}` is no measure, and no number of the file.{remedy}{hint} Paths: {}. Measures: {}",
         paths.join(", "),
         known.join(", ")
     ))

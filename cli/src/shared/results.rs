@@ -93,7 +93,7 @@ impl Source<'_> {
         let unit = self.unit.unwrap_or_default();
         let mut list = vec![
             ("program", format!("eventhorizon {}", env!("CARGO_PKG_VERSION"))),
-            ("command", command.join(" ")),
+            ("command", command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
             ("description", file.display().to_string()),
             ("seed", self.seed.to_string()),
             ("replications", self.replications.to_string()),
@@ -107,6 +107,16 @@ impl Source<'_> {
         list.push(("fingerprint", format!("{:016x}", self.fingerprint)));
         page.heading("Where the results come from");
         page.list(&list);
+    }
+}
+
+/// A word of a command as a shell reads it: in quotation marks if it has other characters than
+/// names and numbers.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_./=:,+@%".contains(character);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
@@ -150,7 +160,11 @@ impl Looks {
 
     /// How a measure is drawn.
     pub fn of(&self, name: &str) -> plot::Look<'_> {
-        let unit = self.units.iter().find(|(known, _)| known == name).map(|(_, unit)| &**unit);
+        let unit_of =
+            |name: &str| self.units.iter().find(|(known, _)| known == name).map(|(_, unit)| &**unit);
+        // Quantiles have the unit of their tally.
+        let tally = name.starts_with("quantile_").then(|| page::of(name)).flatten();
+        let unit = unit_of(name).or_else(|| unit_of(tally?));
         plot::Look { unit, colour: page::place_of(&self.things, name).unwrap_or(0) }
     }
 }
@@ -371,5 +385,30 @@ pub fn add_profile(page: &mut Page, profile: &Profile, warm_up: f64, looks: &Loo
             count(profile.replications, "replication"),
         );
         page.over_time(&axes, &[line], &caption);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_can_be_pasted() {
+        for (word, expected) in [
+            ("--set=a.servers=1,2", "--set=a.servers=1,2"),
+            ("wait(desk) <= 1", "'wait(desk) <= 1'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn quantiles_have_the_unit_of_their_tally() {
+        let units = [("w".to_owned(), Some("minute".to_owned())), ("n".to_owned(), None)];
+        let looks = Looks::new(units, Vec::new());
+        assert_eq!(looks.of("quantile_95(w)").unit, Some("minute"));
+        assert_eq!(looks.of("quantile_95(n)").unit, None);
     }
 }
