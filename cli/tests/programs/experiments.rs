@@ -274,6 +274,14 @@ fn check_prints_loads_theory_and_what_is_unstable() {
         unstable.status.success() && text.contains("2.0000") && text.contains("warning: `desk`"),
         "{text}"
     );
+    // Who comes to a delay depends on waits, not on rates alone.
+    let patient = "[station.desk]\npatience = { exponential = 1.0 }\nreneged_to = \"rest\"";
+    let text = QUEUE.replace("[station.desk]", patient);
+    let text = format!("{text}[delay.rest]\ntime = {{ constant = 1 }}\nto = \"out\"\n");
+    let checked = json("check", &[&file(&folder, "reneged.toml", &text)]);
+    let nodes = checked["points"][0]["facts"]["nodes"].as_array().unwrap();
+    let rate = |name: &str| &nodes.iter().find(|node| node["name"] == name).unwrap()["classes"][0]["rate"];
+    assert!(rate("rest").is_null() && number(rate("out")) == 2.0, "{checked}");
     ended(
         &run("check", &[&file(&folder, "none.toml", "name = \"none\"\n")]),
         2,
