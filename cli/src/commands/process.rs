@@ -438,7 +438,8 @@ fn draw(
         let svg = draw_timeline(&compiled.timeline(study, point, PARTS)?)?;
         shared::write(&folder.join(format!("course{number}.svg")), svg.as_bytes())
     };
-    let measures = plots::draw(args.runs.level, folder, &results.design, &results.observations, looks);
+    let shown = only::select(&results.observations, |name| only::shows(&args.only, name))?;
+    let measures = plots::draw(args.runs.level, folder, &results.design, &shown, looks);
     let shares = results.tallies_with_bounds().map(|tally| {
         let svg = results.draw_shares(tally, args.runs.level)?;
         shared::write(&folder.join(format!("shares_{tally}.svg")), svg.as_bytes())
