@@ -412,7 +412,11 @@ class RunResults(Results):
             **columns(rows, {"measure": str, "mean": float, "half_width": float}),
         }
         mean, half = _numbers(rows, "mean"), _numbers(rows, "half_width")
-        found |= {"lower": mean - half, "upper": mean + half}
+        # Intervals of quantiles need not be symmetrical.
+        around = {"lower": mean - half, "upper": mean + half}
+        for name, ends in around.items():
+            known = [row.get(name, end) for row, end in zip(rows, ends, strict=True)]
+            found[name] = np.asarray(known, dtype=np.float64)
         quantiles = ("theory", "min", "q05", "q25", "median", "q75", "q95", "max")
         found |= columns(rows, {**dict.fromkeys(quantiles, float), "observations": int, "failed": int})
         return Table(found)

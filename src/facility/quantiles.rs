@@ -2,13 +2,10 @@
 //! ([`statistics::quantiles`](crate::statistics)): a histogram of each class at each node.
 
 use crate::pdes::Model as _;
-use crate::statistics::quantiles::{self, BINS, ENOUGH, LAST_BIN, bin_edges, quantile};
+use crate::statistics::quantiles::{self, BINS, LAST_BIN, bin_edges, quantile, too_narrow};
 
 use super::measures::{Measure, Measured};
 use super::{Facility, Row};
-
-/// Quantiles that a warning names; it counts the others.
-const MOST_NAMED: usize = 4;
 
 /// The histograms of a study's replications: by node, class, sojourns (0) and waits (1).
 #[derive(Debug, Clone)]
@@ -111,7 +108,7 @@ impl Facility {
                 row.half_width = Some((upper - lower) / 2.0);
             }
         }
-        warnings.extend(too_narrow(few));
+        warnings.extend(too_narrow(few, "times as long"));
         warnings
     }
 
@@ -137,20 +134,6 @@ impl Facility {
         let [from, to] = bin_edges(bin, self.params().bin_shift);
         (bin != LAST_BIN).then(|| (to - from) / f64::from(self.resolution.ticks_per_unit()))
     }
-}
-
-/// The warning of quantiles beyond which few groups have times.
-fn too_narrow(mut few: Vec<String>) -> Option<String> {
-    let others = few.len().saturating_sub(MOST_NAMED);
-    few.truncate(MOST_NAMED);
-    let more = if others > 0 { format!("; and {others} more") } else { String::new() };
-    (!few.is_empty()).then(|| {
-        format!(
-            "intervals may be too narrow, since times as long occurred in fewer than {ENOUGH} replications or groups of them: {}{more}; \
-             make the runs longer, or more of them",
-            few.join("; ")
-        )
-    })
 }
 
 #[cfg(test)]
@@ -291,9 +274,9 @@ mod tests {
         let groups = histograms.below(STATION, Some(0), 1);
         let few = |percent| quantile(&groups, percent, 0.95).unwrap().few;
         assert_eq!([50, 99].map(few), [false, true]);
-        let warning = too_narrow(vec!["wait_99 at `s`".to_owned(); 6]).unwrap();
+        let warning = too_narrow(vec!["wait_99 at `s`".to_owned(); 6], "times as long").unwrap();
         assert!(warning.contains("wait_99 at `s`; wait_99 at `s`; and 2 more; make"), "{warning}");
-        assert_eq!(too_narrow(Vec::new()), None);
+        assert_eq!(too_narrow(Vec::new(), "times as long"), None);
         assert!(quantile(&histograms.below(STATION, Some(1), 1), 50, 0.95).is_none(), "no observations");
     }
 }

@@ -11,7 +11,7 @@ use web_time::Instant;
 use crate::gpu::Verdict;
 use crate::pdes::{CpuSimulation, FaultKind, Options, Replica, SimulationError, Until};
 use crate::random::mix;
-use crate::statistics::quantiles::{length_bin, length_range};
+use crate::statistics::quantiles::{length_range, length_resolution};
 use crate::statistics::{
     AnalysisError, Column, Decision, Design, Experiment, Observations, Pairing, Part, Pooled, Spent, Summary,
     Values, check_level,
@@ -571,13 +571,6 @@ fn little(reported: &ClassOutput, age: u64) -> Result<(), (u64, u128)> {
 /// Whether a column has parts of each replication.
 fn pooled(column: &&Measured) -> bool {
     column.measure.quantile().is_none()
-}
-
-/// The width of the bin of a number of customers, if it holds several.
-fn length_resolution(number: f64) -> Option<f64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let (least, most) = length_range(length_bin(number as u32));
-    most.filter(|most| *most > least).map(|most| f64::from(most - least + 1))
 }
 
 fn summary(column: &Measured, level: f64) -> Result<Summary, AnalysisError> {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::ErrorKind;
 use crate::facility::FacilityError;
+use crate::gpu::{GpuError, LinkError};
 use crate::pdes::{Fault, SimulationError};
 use crate::statistics::AnalysisError;
 use crate::text::{closest, quoted};
@@ -212,6 +213,29 @@ pub enum ProcessError {
         /// The most.
         most: usize,
     },
+    /// More rows than a program has.
+    #[error(
+        "the model has {count} {what}; {most} are possible: use fewer stations, classes, resources or tallies"
+    )]
+    TooManyRows {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A program that is larger than compilers take.
+    #[error(
+        "the model is too large for {of}; use fewer classes, stations or statements, leave out quantiles{}",
+        if *is_device { ", or run it on the CPU (`--backend cpu`)" } else { "" }
+    )]
+    TooLarge {
+        /// Which compiler.
+        of: &'static str,
+        /// Whether a GPU was chosen, and the CPU may run it.
+        is_device: bool,
+    },
     /// Two statements whose random streams have the same name.
     #[error(
         "the random streams of `{first}` and `{second}` have the same name; give one of them another `label`"
@@ -275,7 +299,7 @@ pub enum ProcessError {
 }
 
 /// A time with its unit, if that has a name.
-fn in_units(time: f64, unit: &str) -> String {
+pub(super) fn in_units(time: f64, unit: &str) -> String {
     format!("{time} {unit}").trim_end().to_owned()
 }
 
@@ -380,7 +404,10 @@ impl std::fmt::Display for Waits {
 #[error(
     "more than {most} entities are there at {} in {replication}{}. If they enter faster than they leave, add units or let fewer enter",
     in_units(*time, unit),
-    line.as_ref().map_or_else(String::new, |(line, length)| format!("; the longest line is `{line}` with {length}"))
+    line.as_ref().map_or_else(String::new, |(line, length)| {
+        let at = if place.line > 0 { format!(" (line {} of the file)", place.line) } else { String::new() };
+        format!("; the longest line is `{line}`{at} with {length}")
+    })
 )]
 pub struct Full {
     /// The most entities.
@@ -391,6 +418,8 @@ pub struct Full {
     pub unit: String,
     /// The longest line and its length: `queue(bed)`.
     pub line: Option<(String, u32)>,
+    /// Where the statement is written that has this line, if only one has it.
+    pub place: Place,
     /// Where it happened.
     pub replication: Replication,
 }
@@ -415,6 +444,19 @@ impl ProcessError {
             Self::Network(error) => error.kind(),
             Self::File { .. } | Self::Write(_) => ErrorKind::Io,
             _ => ErrorKind::Model,
+        }
+    }
+
+    /// The error of code that was not compiled for the CPU or a device. The code of a model is
+    /// valid, so it is too large.
+    pub(super) fn of_code(error: impl Into<SimulationError>, is_device: bool) -> Self {
+        match error.into() {
+            SimulationError::Gpu(GpuError::Link(LinkError::Forbidden { what, .. })) => {
+                log::debug!("a program is too large: {what}");
+                let of = if is_device { "drivers of GPUs" } else { "machine code of the CPU" };
+                Self::TooLarge { of, is_device }
+            }
+            error => error.into(),
         }
     }
 
@@ -454,5 +496,24 @@ fn nearest(name: &str, known: &[String]) -> String {
         Some(meant) => format!("did you mean `{meant}`?"),
         None if known.is_empty() => "the model has no such thing".to_owned(),
         None => format!("there are: {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Program, Source};
+
+    #[test]
+    fn a_program_that_is_too_large_is_refused_in_words_of_models() {
+        let text = format!("fn f() -> u32 {{ var x = 1u; {} return x; }}", "x += 1u; ".repeat(20_000));
+        let refused = |is_device| {
+            let error = Program::link("t", &[Source::generated("process/t.wgsl".to_owned(), text.clone())]);
+            ProcessError::of_code(GpuError::from(error.unwrap_err()), is_device).to_string()
+        };
+        let remedy = "use fewer classes, stations or statements, leave out quantiles";
+        assert_eq!(refused(false), format!("the model is too large for machine code of the CPU; {remedy}"));
+        let on_device = format!("{remedy}, or run it on the CPU (`--backend cpu`)");
+        assert_eq!(refused(true), format!("the model is too large for drivers of GPUs; {on_device}"));
     }
 }

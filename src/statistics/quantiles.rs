@@ -27,6 +27,9 @@ pub(crate) const GROUPS: usize = 32;
 /// Groups that must have observations as large as a quantile: with fewer, intervals are too narrow.
 pub(crate) const ENOUGH: usize = 10;
 
+/// Quantiles that a warning names; it counts the others.
+const MOST_NAMED: usize = 4;
+
 /// The bin of a value whose unit is 2^shift.
 pub(crate) fn bin_of(value: u64, shift: u32) -> u32 {
     let units = u32::try_from(value >> shift).unwrap_or(u32::MAX);
@@ -63,6 +66,27 @@ pub(crate) fn length_range(bin: usize) -> (u32, Option<u32>) {
     };
     let bin = u32::try_from(bin).expect("below LENGTHS");
     (least(bin), (bin as usize + 1 < LENGTHS).then(|| least(bin + 1) - 1))
+}
+
+/// The width of the bin of a number over time, if it holds several.
+pub(crate) fn length_resolution(number: f64) -> Option<f64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let (least, most) = length_range(length_bin(number as u32));
+    most.filter(|most| *most > least).map(|most| f64::from(most - least + 1))
+}
+
+/// The warning of quantiles beyond which few groups have observations; `what` are these.
+pub(crate) fn too_narrow(mut few: Vec<String>, what: &str) -> Option<String> {
+    let others = few.len().saturating_sub(MOST_NAMED);
+    few.truncate(MOST_NAMED);
+    let more = if others > 0 { format!("; and {others} more") } else { String::new() };
+    (!few.is_empty()).then(|| {
+        format!(
+            "intervals may be too narrow, since {what} occurred in fewer than {ENOUGH} replications or groups of them: {}{more}; \
+             make the runs longer, or more of them",
+            few.join("; ")
+        )
+    })
 }
 
 /// Histograms of a study, summed by group of its replications.

@@ -70,6 +70,15 @@ pub struct Row {
     pub difference: Option<f64>,
     /// Half width of its paired interval.
     pub difference_half_width: Option<f64>,
+    /// Lower end of the interval of a quantile of all observations together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// Its upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+    /// The width of the bin of a quantile: it is somewhere in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<f64>,
 }
 
 impl Row {
@@ -98,7 +107,19 @@ impl Row {
             theory: None,
             difference: None,
             difference_half_width: None,
+            lower: None,
+            upper: None,
+            resolution: None,
         }
+    }
+
+    /// The resolution as a share of the estimate, or as it is if the estimate is 0.
+    fn resolved(&self) -> Option<String> {
+        let (width, mean) = (self.resolution?, self.mean?);
+        Some(match mean == 0.0 {
+            false => format!("to {:.1} %", 100.0 * width / mean.abs()),
+            true => format!("to {}", trimmed(width)),
+        })
     }
 }
 
@@ -133,15 +154,12 @@ impl Report {
             let quantiles = observations.quantiles(&summary.name, &[0.05, 0.25, 0.5, 0.75, 0.95])?;
             let quantile = |index: usize| quantiles.as_ref().map(|values| values[index]);
             self.rows.push(Row {
-                point,
-                factors: factors.clone(),
                 replications: summary.replications,
                 failed: summary.failed,
                 observations: summary.observations,
                 pairs: summary.pairing == Pairing::Antithetic,
                 mean: summary.mean,
                 half_width: summary.interval.map(|interval| interval.half_width),
-                level,
                 relative_half_width: summary.relative_half_width(),
                 variance: summary.variance,
                 min: summary.min,
@@ -152,9 +170,8 @@ impl Report {
                 q95: quantile(4),
                 max: summary.max,
                 theory: theory(&summary.name),
-                difference: None,
-                difference_half_width: None,
                 name: summary.name,
+                ..Row::empty(point, &factors, summary.replications, level)
             });
         }
         self.failures.extend(observations.failures().map(|failure| PointFailure { point, failure }));
@@ -183,7 +200,8 @@ impl Report {
     }
 
     /// Writes one line per row below a header. Each factor has a column, named `factor:` and the
-    /// name; missing values are empty fields.
+    /// name; missing values are empty fields. With quantiles of all observations, columns `lower`,
+    /// `upper` and `resolution` follow.
     pub fn to_csv(&self, file: impl io::Write) -> Result<()> {
         write_csv(file, |writer| {
             let factors = self.rows.first().map_or(&[][..], |row| &row.factors);
@@ -211,12 +229,15 @@ impl Report {
                 "difference",
                 "difference_half_width",
             ];
+            let resolved = self.rows.iter().any(|row| row.lower.or(row.resolution).is_some());
+            let more = if resolved { &["lower", "upper", "resolution"][..] } else { &[] };
             writer.write_record(
                 fields[..1]
                     .iter()
                     .copied()
                     .chain(factors.iter().map(String::as_str))
-                    .chain(fields[1..].iter().copied()),
+                    .chain(fields[1..].iter().copied())
+                    .chain(more.iter().copied()),
             )?;
             for row in &self.rows {
                 let mut record = vec![row.point.to_string()];
@@ -242,9 +263,9 @@ impl Report {
                     row.difference,
                     row.difference_half_width,
                 ];
-                record.extend(
-                    numbers.map(|number| number.map_or_else(String::new, |number| number.to_string())),
-                );
+                let ends = [row.lower, row.upper, row.resolution].into_iter().filter(|_| resolved);
+                let text = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+                record.extend(numbers.into_iter().chain(ends).map(text));
                 writer.write_record(record)?;
             }
             Ok(())
@@ -301,6 +322,8 @@ impl fmt::Display for Report {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         let mut head =
             vec!["measure", "mean", "+/-", "rel. %", "5 %", "median", "95 %", "theory", "n", "failed"];
+        let resolved = self.rows.iter().any(|row| row.resolution.is_some());
+        head.extend(resolved.then_some("resolution"));
         if compared {
             head.extend(["difference", "+/-"]);
             let first = self.rows.iter().map(|row| row.point).min();
@@ -329,6 +352,9 @@ impl fmt::Display for Report {
             cells.extend([row.q05, row.median, row.q95, row.theory].map(number));
             cells.push(format!("{}{}", row.observations, if row.pairs { " pairs" } else { "" }));
             cells.push(row.failed.to_string());
+            if resolved {
+                cells.push(row.resolved().unwrap_or_default());
+            }
             if compared {
                 let half = row.difference_half_width;
                 let signed =

@@ -108,7 +108,7 @@ unit = "hour"
 [resource]
 server = { units = 1, cost = { busy = 30, idle = 7, use = "6 - 1" } }
 [tally]
-stay = { up_to = [0.5, "2 - 0.5", 2] }
+stay = { up_to = [0.5, "2 - 0.5", 2, 2] }
 [container.tank]
 capacity = 20
 level = 20
@@ -154,6 +154,7 @@ fn measures_are_those_that_a_hand_computes() {
         ("queue(server)", 0.5),
         ("uses(server)", 6.0),
         ("cost(server)", 6.0 * 30.0 + 6.0 * 5.0),
+        ("cost(all)", 6.0 * 30.0 + 6.0 * 5.0),
         ("count(never)", 0.0),
     ] {
         let found = mean(observations, name);
@@ -387,6 +388,62 @@ fn times_that_do_not_fit_are_refused() {
         assert!(error.to_string().contains(words), "{error}");
     }
     assert!(compiled.study(&Study::new(0, 10.0, 0.0)).run().is_err());
+}
+
+#[test]
+fn a_model_that_measures_nothing_runs() {
+    let nothing = compiled("[entity.visitor]\nevery = 1\ndo = [{ delay = 1 }]\n");
+    let study = Study::new(3, 10.0, 0.0);
+    let results = nothing.study(&study).run().unwrap();
+    assert_eq!(results.replications, 3);
+    let [warning] = &results.warnings()[..] else { panic!("{:?}", results.warnings()) };
+    assert!(warning.contains("measures nothing"), "{warning}");
+    assert!(results.report(0.95).unwrap().rows.is_empty());
+    assert_eq!(nothing.trace(&study, 0, 3).unwrap().len(), 3);
+    let stopping = Stopping::new(Precision::relative(0.1), Budget::default());
+    let error = nothing.study(&study.stopping(stopping)).run().unwrap_err();
+    assert!(error.to_string().contains("measures nothing"), "{error}");
+}
+
+#[test]
+fn a_trace_reports_the_fault_of_a_note() {
+    let noted = compiled(
+        "[entity.visitor]\nevery = 1\n\
+         do = [{ note = \"odd\", value = \"1 / (number - 3)\" }, { count = \"c\" }]\n",
+    );
+    let study = Study::new(1, 10.0, 0.0);
+    assert_eq!(noted.study(&study).run().unwrap().replications, 1);
+    let error = noted.trace(&study, 0, 200).unwrap_err();
+    assert!(matches!(error, ProcessError::Fault(_)), "{error}");
+    assert!(error.to_string().contains("division by zero"), "{error}");
+}
+
+#[test]
+fn ticks_are_fine_enough_for_attributes_and_rates() {
+    for text in [
+        "until = 1000\n[entity.e]\nevery = 1\nattributes = { a = { exponential = 0.001 } }\n\
+         do = [{ delay = \"a\" }, { tally = \"x\" }]\n",
+        "until = 10\n[entity.e]\nrates = [{ lasts = 5, rate = 1000 }, { lasts = 5, rate = 10 }]\n\
+         do = [{ count = \"c\" }]\n",
+    ] {
+        let resolution = compiled(text).resolution();
+        assert!(resolution.is_fine(0.001), "{resolution:?}: {text}");
+    }
+}
+
+#[test]
+fn events_count_once_where_a_run_begins_again_with_more_room() {
+    // The crowd comes after a slice of 16,384 events, and has no room among pending events at first.
+    let text = "[entity.tick]\nat_start = 1\ndo = [{ forever = [{ delay = 1 }, { count = \"ticks\" }] }]\n\
+                [entity.crowd]\ntimes = [20000]\nbatch = 6000\ndo = [{ delay = 10 }]\n";
+    let mut most = 0;
+    let watch = |_: usize, events: u64| {
+        most = most.max(events);
+        std::ops::ControlFlow::<()>::Continue(())
+    };
+    let results = compiled(text).study(&Study::new(1, 20_001.0, 0.0)).watch(watch).run().unwrap();
+    assert_eq!(mean(&results.observations[0], "ticks"), 20_000.0);
+    assert!(most <= results.events, "{most} of {}", results.events);
 }
 
 #[test]

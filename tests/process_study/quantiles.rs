@@ -194,7 +194,7 @@ fn known_times_have_known_quantiles() {
         assert!((value(&format!("quantile_{percent}(stay)")) - 3.0).abs() < 0.5);
     }
     assert_eq!(compiled(KNOWN).quantiles().len(), 4);
-    // All tallies and levels; observations below 0 are in the first bin.
+    // All tallies and levels.
     let mut model = ProcessModel::from_toml(&KNOWN.replace(", histogram = true", "")).unwrap();
     model.quantiles = true;
     let all = model.compile().unwrap();
@@ -203,18 +203,62 @@ fn known_times_have_known_quantiles() {
     let value = |name: &str| report.rows.iter().find(|row| row.name == name).unwrap().mean.unwrap();
     assert_eq!(value("largest(inside)"), 20.0);
     assert!((value("quantile_95(stay)") - 3.0).abs() < 0.5);
-    // Integers are in a bin each.
-    for (size, expected) in [("0 - 7", 0.0), ("5", 5.0)] {
+    // Integers are in a bin each, and those below 0 in none.
+    for (size, expected) in [("0 - 7", None), ("5", Some(5.0))] {
         let text = KNOWN.replace(", histogram = true", "").replace("0 - 7", size);
         let mut model = ProcessModel::from_toml(&text).unwrap();
         model.quantiles = true;
         let all = model.compile().unwrap();
-        let report = all.study(&Study::new(5, 100.0, 0.0)).run().unwrap().report(0.95).unwrap();
+        let results = all.study(&Study::new(5, 100.0, 0.0)).run().unwrap();
+        let report = results.report(0.95).unwrap();
         for percent in [50, 99] {
             let name = format!("quantile_{percent}(size)");
-            assert_eq!(report.rows.iter().find(|row| row.name == name).unwrap().mean, Some(expected));
+            assert_eq!(report.rows.iter().find(|row| row.name == name).unwrap().mean, expected);
         }
+        let warned = results.warnings().iter().any(|warning| warning.contains("observations below 0"));
+        assert_eq!(warned, expected.is_none());
     }
+}
+
+/// Each third waits for 6 and the others for 0; a level is below 0.
+const AT_ZERO: &str = r#"
+[tally]
+wait = { histogram = 1 }
+same = { histogram = 1 }
+[variable]
+low = { value = -5, level = true, histogram = true }
+[entity.visitor]
+every = 1
+do = [
+  { tally = "wait", value = "time(number % 3 / 2 * 6)" },
+  { tally = "same", value = "time(1) * 3 / 10" },
+]
+"#;
+
+#[test]
+fn quantiles_of_values_at_zero_are_zero_and_stay_within_the_observations() {
+    let results = run(AT_ZERO, &Study::new(12, 100.0, 0.0));
+    let report = results.report(0.95).unwrap();
+    let row = |name: &str| report.rows.iter().find(|row| row.name == name).unwrap();
+    let (none, most) = (row("quantile_50(wait)"), row("quantile_99(wait)"));
+    assert_eq!((none.mean, none.half_width, none.lower), (Some(0.0), Some(0.0), Some(0.0)));
+    assert!(none.relative_half_width.is_none(), "{none:?}");
+    // A bin is the largest power of two of ticks up to 1.
+    assert!(none.resolution.is_some_and(|width| (0.5..=1.0).contains(&width)), "{none:?}");
+    assert!(most.mean.is_some_and(|mean| (5.0..=6.0).contains(&mean)), "{most:?}");
+    assert!(most.upper.unwrap() <= 6.0, "{most:?}");
+    // One value is known exactly.
+    let same = row("quantile_90(same)");
+    assert!((same.mean.unwrap() - 0.3).abs() < 1e-9 && same.resolution.is_none(), "{same:?}");
+    let text = report.to_string();
+    assert!(text.contains("resolution") && text.contains("to 0.") && !text.contains("NaN"), "{text}");
+    let mut csv = Vec::new();
+    report.to_csv(&mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    assert!(csv.lines().next().unwrap().ends_with(",lower,upper,resolution"), "{csv}");
+    let warnings = results.warnings();
+    assert!(warnings.iter().any(|warning| warning.contains("`low` was below 0")), "{warnings:?}");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
 }
 
 #[test]

@@ -53,6 +53,40 @@ fn errors_name_the_station_and_the_field() {
 }
 
 #[test]
+fn errors_of_crowds_name_the_station() {
+    let grouped = r#"
+name = "n"
+source.in = { interarrival = { exponential = 1 }, to = "desk" }
+sink.out = {}
+[station.desk]
+service = { exponential = 0.9 }
+groups.one = { servers = 1, serves = ["customer"] }
+to = "out"
+"#;
+    let shared = r#"
+name = "n"
+delay.think = { time = { exponential = 100 }, to = "desk" }
+[station.desk]
+service = { exponential = 1 }
+population = 3000
+discipline = "sharing"
+breakdown = { up = { constant = 50 }, down = { constant = 1 } }
+to = "think"
+"#;
+    for (text, room, says) in [
+        (grouped, 5, "more than 5 customers are in the network"),
+        (shared, 60_000, "too many customers act at one time at 0 "),
+    ] {
+        let process = NetworkProcess::new(&network(text)).unwrap();
+        let plan = process.study(&plan(1, 1000.0, 10.0)).unwrap().room(room);
+        let error = process.compiled().study(&plan).backend(Backend::Cpu).run().unwrap_err();
+        let error = process.explained(error).to_string();
+        assert!(error.starts_with("`desk`: ") && error.contains(says), "{error}");
+        assert!(!error.contains("wait_until") && !error.contains("`send"), "{error}");
+    }
+}
+
+#[test]
 fn a_quorum_of_a_fork_is_an_order_statistic() {
     // The second of four exponential times; the other two are completed, and end.
     let text = r#"

@@ -6,7 +6,7 @@ use clap::Args;
 use eventhorizon::statistics::{Intervals, Profile, plot};
 
 use super::files::Named;
-use super::{FileUse, Outcome, positive};
+use super::{FileUse, Outcome, positive, print_report};
 
 /// Whether and where a profile is written.
 #[derive(Args)]
@@ -33,9 +33,17 @@ impl Profiled {
         })
     }
 
-    /// Checks the intervals of runs until a time, before they are made.
+    /// Checks the intervals of runs until a time, before they are made, and prints a notice of a
+    /// rest that is shorter than an interval.
     pub fn check(&self, until: f64) -> Outcome<()> {
-        self.intervals().map_or(Ok(()), |intervals| Ok(intervals.count(until).map(|_| ())?))
+        let Some(intervals) = self.intervals() else { return Ok(()) };
+        if let Some(end) = whole(intervals.count(until)?, intervals.length, until) {
+            print_report(&format!(
+                "notice: the profile ends at {end}: the rest of the runs, until {until}, is shorter than an interval; \
+                 choose a length that divides them"
+            ));
+        }
+        Ok(())
     }
 
     /// Where a picture marks the end of the warm-up: a profile with a period leaves it out.
@@ -55,11 +63,50 @@ impl Profiled {
         super::write(&self.profile_to, &csv)?;
         let Some(folder) = folder else { return Ok(()) };
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let mut written = Vec::new();
         profile.measures().try_for_each(|measure| {
             let svg = plot::profile(profile, measure)?;
-            let name =
-                measure.replace(['(', ')', ' ', ',', '/', '\\', ':', '<', '>', '*', '?', '"', '|'], "_");
+            let name = file_name(measure, &mut written);
             super::write(&folder.join(format!("profile_{name}.svg")), svg.as_bytes())
         })
+    }
+}
+
+/// The name of a measure in the name of a file, with a number behind it if another measure has the
+/// same. Some file systems do not distinguish capitals.
+fn file_name(measure: &str, written: &mut Vec<String>) -> String {
+    let plain = measure.replace(['(', ')', ' ', ',', '/', '\\', ':', '<', '>', '*', '?', '"', '|'], "_");
+    let numbered = (2..).map(|number| format!("{plain}-{number}"));
+    let mut names = std::iter::once(plain.clone()).chain(numbered);
+    let is_free = |name: &String| !written.contains(&name.to_lowercase());
+    let name = names.find(is_free).expect("there are more numbers than measures");
+    written.push(name.to_lowercase());
+    name
+}
+
+/// Where whole intervals of a length end, if that is before the end of the runs.
+fn whole(count: usize, length: f64, until: f64) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "at most 100,000 intervals")]
+    let end = count as f64 * length;
+    (until - end > 1e-6 * length).then_some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rest_of_a_profile_is_found() {
+        let end =
+            |length: f64, until: f64| whole(Intervals::new(length).count(until).unwrap(), length, until);
+        assert_eq!((end(3.0, 10.0), end(0.1, 1.0), end(2.5, 10.0)), (Some(9.0), None, None));
+    }
+
+    #[test]
+    fn measures_whose_names_look_alike_have_files_of_their_own() {
+        let mut written = Vec::new();
+        let all = ["number(d k)", "number(d_k)", "number(D_K)", "wait(d_k)"];
+        let names = all.map(|measure| file_name(measure, &mut written));
+        assert_eq!(names, ["number_d_k_", "number_d_k_-2", "number_D_K_-3", "wait_d_k_"]);
     }
 }

@@ -297,7 +297,9 @@ impl Results<'_> {
             cells.extend(row.factors.iter().map(|(_, value)| value.to_string()));
             let half = row.half_width;
             cells.push(number(row.mean, half));
-            cells.push(between(row.mean.zip(half).map(|(mean, half)| [mean - half, mean + half]), half));
+            let around = || row.mean.zip(half).map(|(mean, half)| [mean - half, mean + half]);
+            let ends = row.lower.zip(row.upper).map(|(lower, upper)| [lower, upper]);
+            cells.push(between(ends.or_else(around), half));
             if theory {
                 cells.push(number(row.theory, half));
             }

@@ -30,7 +30,11 @@ impl Lowering<'_> {
             self.sums[tally as usize].histogram = Some(Histogram::Observations { row: 0, shift });
         }
         let Some(declared) = declared else { return Ok(ops) };
-        for (text, bound) in &declared.up_to {
+        for (number, (text, bound)) in declared.up_to.iter().enumerate() {
+            // Equal bounds are one measure.
+            if declared.up_to[..number].iter().any(|(known, _)| known == text) {
+                continue;
+            }
             let sum = self.sum(&Tally::share(name, text), SumKind::Share(tally), declared.place)?;
             let constant = ConstantKind::Value(kind, bound.clone());
             let bound = self.constants.constant(constant, &format!("a bound of `{name}`"), declared.place);

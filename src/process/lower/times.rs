@@ -50,6 +50,9 @@ pub(super) fn resolution(model: &ProcessModel) -> Result<Resolution, ProcessErro
         for source in &entity.sources {
             arrivals(&source.times, &point, &mut times);
         }
+        // Any number may be the value of an attribute; only distributions are surely times.
+        let values = entity.attributes.values().filter_map(|attribute| attribute.value.as_ref());
+        values.filter(|value| matches!(value, Value::Law(_))).for_each(|value| times.value(value, &point));
         let blocks = entity.blocks.values().map(|block| &block[..]).chain([&entity.statements[..]]);
         blocks.for_each(|block| statements(block, &point, &mut times));
     }
@@ -124,7 +127,13 @@ impl Times {
 fn arrivals(arrivals: &Arrivals, point: &dyn Fn(&str) -> Option<f64>, times: &mut Times) {
     match arrivals {
         Arrivals::Every(value) => times.value(value, point),
-        Arrivals::Rates(rates) => times.constants.extend(rates.iter().map(|rate| rate.lasts)),
+        Arrivals::Rates(rates) => {
+            times.constants.extend(rates.iter().map(|rate| rate.lasts));
+            let highest = rates.iter().filter_map(|rate| evaluate(&rate.rate, point)).fold(0.0, f64::max);
+            if highest > 0.0 {
+                times.shortest = times.shortest.min(highest.recip());
+            }
+        }
         Arrivals::Trace { times: written, .. } => times.constants.extend(written),
         Arrivals::Start => {}
     }

@@ -3,29 +3,79 @@
 
 use crate::facility::{FacilityError, Network};
 
-use super::super::error::ProcessError;
+use super::super::error::{Full, ProcessError, RunFault, in_units};
+use super::super::ir::Place;
+use super::super::program::{FaultCode, MOST_STEPS};
 use super::write::Names;
 
-/// The fields of nodes that things of the model come from, by the first part of their names.
-const FIELDS: [(&str, &str); 14] = [
+/// The fields or measures of nodes that things of the model come from, by the first part of their
+/// names.
+const FIELDS: [(&str, &str); 23] = [
     ("breaker", "breakdown"),
     ("breakdown", "breakdown"),
+    ("called", "discipline"),
+    ("changed", "speeds"),
     ("down", "breakdown"),
+    ("forming", "batch"),
     ("gone", "patience"),
     ("group", "groups"),
+    ("hole", "discipline"),
     ("last", "setup"),
+    ("leads", "batch"),
+    ("line", "queue"),
     ("load", "service"),
+    ("moved", "discipline"),
     ("order", "discipline"),
     ("pace", "speeds"),
     ("polled", "discipline"),
+    ("present", "number"),
     ("room", "capacity"),
     ("servers", "servers"),
     ("split", "splits"),
     ("task", "tasks"),
+    ("waits", "when_full"),
 ];
 
 fn is_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+/// The sentence of a replication with more customers, or with more that act at one time, than a
+/// process model can have, and the node that it is about.
+fn crowded(error: &ProcessError, names: &Names, text: &str) -> Option<(usize, String)> {
+    let at = |place: Place| (place.line > 0).then(|| names.at_line(text, place.line as usize)).flatten();
+    match error {
+        ProcessError::Full(full) => {
+            let Full { most, time, unit, line, place, replication } = &**full;
+            let (line, length) = line.as_ref()?;
+            let mut words = line.split(|letter: char| !is_word(letter));
+            let (_, node) = at(*place).or_else(|| words.find_map(|word| names.find(word)))?;
+            let time = in_units(*time, unit);
+            Some((
+                node,
+                format!(
+                    "more than {most} customers are in the network at {time} in {replication}, \
+                     and {length} of them wait here. \
+                     If they come faster than they leave, add servers or let fewer come"
+                ),
+            ))
+        }
+        ProcessError::Fault(fault) if fault.code == FaultCode::Endless => {
+            let (_, node) = at(fault.place)?;
+            let RunFault { time, unit, replication, .. } = &**fault;
+            let time = in_units(*time, unit);
+            Some((
+                node,
+                format!(
+                    "too many customers act at one time at {time} in {replication}: \
+                     more than {MOST_STEPS} steps in one event. \
+                     Let at most about 1000 share servers, or have a speed by their number, \
+                     and at most about 3000 begin at a node"
+                ),
+            ))
+        }
+        _ => None,
+    }
 }
 
 /// An error about the model with this text, as one about the network. Errors that name nothing of
@@ -36,6 +86,13 @@ pub(super) fn in_words(error: ProcessError, network: &Network, names: &Names, te
         error => error.to_string(),
     };
     let node = |number: usize| network.names().nth(number).expect("a name for each node");
+    let about = |number: usize, words: &str| -> ProcessError {
+        let words = format!("`{}`: {words} (this network runs as a process model)", node(number));
+        FacilityError::Process { kind: error.kind(), error: words.into() }.into()
+    };
+    if let Some((at, words)) = crowded(&error, names, text) {
+        return about(at, &words);
+    }
     let mut nodes = Vec::new();
     let (mut words, mut rest) = (String::new(), message.as_str());
     while !rest.is_empty() {
@@ -66,9 +123,10 @@ pub(super) fn in_words(error: ProcessError, network: &Network, names: &Names, te
         words.extend(letter);
         rest = &after[letter.map_or(0, char::len_utf8)..];
     }
-    let Some(&first) = nodes.first() else { return error };
-    let words = format!("`{}`: {words} (this network runs as a process model)", node(first));
-    FacilityError::Process { kind: error.kind(), error: words.into() }.into()
+    match nodes.first() {
+        Some(&first) => about(first, &words),
+        None => error,
+    }
 }
 
 /// The number behind `line `, and the rest.

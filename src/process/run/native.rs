@@ -47,7 +47,7 @@ impl NativeProgram {
     /// [`GpuError`], if the text does not link.
     pub fn new(printed: &Arc<Printed>) -> Result<Self, GpuError> {
         let code = RECENT.of(printed.slices.text(), || {
-            let linked = Linked::link(&printed.program.name, &native_sources(printed))?;
+            let linked = Linked::link_for_cpu(&printed.program.name, &native_sources(printed))?;
             linked.compile(&["process_slice"], Engine::default()).map_err(GpuError::from)
         })?;
         Ok(Self {
@@ -100,8 +100,8 @@ impl<'n> NativeWorker<'n> {
     }
 
     /// Makes a replication up to a time: with the words of `Params`, whose room is at most that of
-    /// this memory, and the key of its streams. Calls `watch` with the events of each slice;
-    /// returns `None` if that stopped it.
+    /// this memory, and the key of its streams. Calls `watch` with the events of each slice, which
+    /// count once if the replication begins again with more room; returns `None` if that stopped it.
     pub fn make(
         &mut self,
         params: &[u32],
@@ -114,8 +114,9 @@ impl<'n> NativeWorker<'n> {
         }
         let [low, high] = Ticks::new(key).to_words();
         self.job = [[low, high, 0, 0]];
+        let mut reported = 0;
         loop {
-            let found = self.slices(until, watch);
+            let found = self.slices(until, &mut reported, watch);
             let Some(saved) = found else {
                 self.memory.fill([0; 4]);
                 return None;
@@ -145,8 +146,13 @@ impl<'n> NativeWorker<'n> {
         self.memory[..end].fill([0; 4]);
     }
 
-    /// Runs to the end.
-    fn slices(&mut self, until: Ticks, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Option<Saved> {
+    /// Runs to the end. `reported` are the events that `watch` knows.
+    fn slices(
+        &mut self,
+        until: Ticks,
+        reported: &mut u64,
+        watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Option<Saved> {
         let Self { native, block, saved, memory, pending, results, running, job } = self;
         let code = &native.code;
         saved.fill([0; 4]);
@@ -171,7 +177,6 @@ impl<'n> NativeWorker<'n> {
             // and `data`, which are declared `read`.
             unsafe { block.bind(buffer, at, bytes) };
         }
-        let mut before = 0;
         loop {
             block.set_fuel(MOST_ITERATIONS);
             // SAFETY: the argument is a number, and all buffers are bound.
@@ -181,10 +186,11 @@ impl<'n> NativeWorker<'n> {
             if found.status == PROCESS_DONE || block.fuel() < 0 {
                 return Some(found);
             }
-            if watch((found.events - before).into()).is_break() {
+            let events = u64::from(found.events);
+            if watch(events.saturating_sub(*reported)).is_break() {
                 return None;
             }
-            before = found.events;
+            *reported = events.max(*reported);
         }
     }
 }

@@ -104,7 +104,7 @@ impl<'c, S: Sized3> Course<'c, S> {
     fn replication(&self, number: u32) -> Result<CpuSimulation<'_, ProcessRun<S>>, ProcessError> {
         let options =
             Options::default().seed(self.study.seed).replica(Replica { number, ..Replica::default() });
-        Ok(CpuSimulation::new(&self.model, options)?)
+        CpuSimulation::new(&self.model, options).map_err(|error| ProcessError::of_code(error, false))
     }
 
     pub(super) fn timeline(&self, parts: u32) -> Result<Timeline, ProcessError> {
@@ -170,10 +170,7 @@ impl<'c, S: Sized3> Course<'c, S> {
                         return Err(SimulationError::Stopped.into());
                     }
                 }
-                Err(SimulationError::Fault(fault)) if fault.kind == FaultKind::MemoryFull => {
-                    return Err(self.snapshot(simulation, number).full(self.study.most()));
-                }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(self.failed(simulation, number, error)),
             }
             let output = simulation.outputs(end)?;
             // Since the begin of the run.
@@ -187,10 +184,8 @@ impl<'c, S: Sized3> Course<'c, S> {
                 stuck = self.compiled.blocking().stuck(output.rows()[0].rows());
             }
         }
+        self.check_fault(simulation, number)?;
         let word = |word: u32| simulation.states()[0].rows()[(word / 4) as usize][(word % 4) as usize];
-        if word(HEADER.fault) != 0 {
-            return Err(self.snapshot(simulation, number).fault());
-        }
         if let Some(nodes) = stuck {
             return Err(FacilityError::Deadlock { nodes, replication: number }.into());
         }
@@ -200,7 +195,35 @@ impl<'c, S: Sized3> Course<'c, S> {
         let costs = program.costs_at(self.compiled.values(self.point))?;
         // Costs are of the length of an interval.
         let length = ends.first().copied().unwrap_or(self.until);
-        Ok((Measures::new(program, Ticks::ZERO, length).observations(&numbers, &costs)?, events))
+        let measures = Measures::new(program, Ticks::ZERO, length);
+        Ok((measures.observations(&numbers, ends.len(), &costs)?, events))
+    }
+
+    /// Refuses a replication in which a statement failed.
+    fn check_fault(
+        &self,
+        simulation: &CpuSimulation<'_, ProcessRun<S>>,
+        number: u32,
+    ) -> Result<(), ProcessError> {
+        match simulation.states()[0].rows()[0][HEADER.fault as usize] {
+            0 => Ok(()),
+            _ => Err(self.snapshot(simulation, number).fault()),
+        }
+    }
+
+    /// Why the engine ended a replication.
+    fn failed(
+        &self,
+        simulation: &CpuSimulation<'_, ProcessRun<S>>,
+        number: u32,
+        error: SimulationError,
+    ) -> ProcessError {
+        match error {
+            SimulationError::Fault(fault) if fault.kind == FaultKind::MemoryFull => {
+                self.snapshot(simulation, number).full(self.study.most())
+            }
+            error => error.into(),
+        }
     }
 
     fn snapshot(&self, simulation: &CpuSimulation<'_, ProcessRun<S>>, number: u32) -> Snapshot<'c> {
@@ -281,8 +304,10 @@ impl<'c, S: Sized3> Course<'c, S> {
                 Some(next) => now = next,
                 None => break,
             }
-            simulation.run(Until::time(Ticks::new(now.get() + 1)))?;
+            let made = simulation.run(Until::time(Ticks::new(now.get() + 1)));
+            made.map_err(|error| self.failed(&simulation, 0, error))?;
         }
+        self.check_fault(&simulation, 0)?;
         // Notes are before the changes of their time.
         let (notes, _) = self.notes_in(simulation.memory());
         changes.splice(0..0, notes.iter().map(|note| noted(program, note)));
@@ -299,7 +324,9 @@ impl<S: Sized3> Course<'_, S> {
         of: impl Fn(Vec<Note<'_>>) -> T,
     ) -> Result<Result<T, u32>, ProcessError> {
         let mut simulation = self.simulation()?;
-        simulation.run(Until::time(self.until))?;
+        let made = simulation.run(Until::time(self.until));
+        made.map_err(|error| self.failed(&simulation, 0, error))?;
+        self.check_fault(&simulation, 0)?;
         let (notes, count) = self.notes_in(simulation.memory());
         Ok(if notes.len() < count as usize { Err(count) } else { Ok(of(notes)) })
     }

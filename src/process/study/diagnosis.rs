@@ -115,16 +115,24 @@ impl Snapshot<'_> {
 
     /// More entities than there may be.
     pub(super) fn full(self, most: u32) -> ProcessError {
-        let lengths = self.program.lines.iter().map(|line| (self.global(line.row)[1], &line.name));
+        let lines = (0..).zip(&self.program.lines);
+        let lengths = lines.map(|(line, of)| (self.global(of.row)[1], line, &of.name));
         // The first of equal ones.
         let longest = lengths.reduce(|longest, next| if next.0 > longest.0 { next } else { longest });
-        let line = longest.filter(|(length, _)| *length > 0).map(|(length, name)| (name.clone(), length));
+        let longest = longest.filter(|(length, ..)| *length > 0);
+        let statement = longest.and_then(|(_, line, _)| {
+            let waits = |act: &Act| matches!(act, Act::WaitUntil { wait, .. } if wait.line == line);
+            self.program.steps.iter().find(|step| waits(&step.act))
+        });
+        let place = statement.map_or_else(Place::default, |step| step.place);
+        let line = longest.map(|(length, _, name)| (name.clone(), length));
         let time = self.last();
         ProcessError::Full(Box::new(Full {
             most,
             time,
             unit: self.unit,
             line,
+            place,
             replication: self.replication,
         }))
     }

@@ -195,7 +195,7 @@ impl Measures {
                 decides: false,
             });
         }
-        if program.costs.len() > 1 {
+        if !program.costs.is_empty() {
             let estimate = Estimate::Costs;
             all.measures.push(Measure { name: "cost(all)".to_owned(), estimate, column: 0, decides: false });
         }
@@ -424,10 +424,10 @@ impl Measures {
     pub(super) fn observations(
         &self,
         numbers: &[f64],
+        replications: usize,
         costs: &[[f64; 3]],
     ) -> Result<Observations, AnalysisError> {
         let width = self.width();
-        let replications = numbers.len() / width.max(1);
         let mut observations = Observations::new(replications, Vec::new(), [], Pairing::Independent)?;
         let values = |column: usize| Values::F64(numbers.chunks_exact(width).map(|of| of[column]).collect());
         #[expect(clippy::cast_precision_loss, reason = "statistics")]

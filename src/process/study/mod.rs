@@ -345,6 +345,13 @@ impl<V: Verdict, W: FnMut(usize, u64) -> V + Send> StudyRun<'_, W> {
             return Ok(StudyResults { decisions, unsaved, ..results });
         };
         let deciding = replications.measures.deciding();
+        if deciding.is_empty() {
+            return Err(ProcessError::Unsupported {
+                place: super::ir::Place::default(),
+                what: "a precision of a model that measures nothing".to_owned(),
+                remedy: "add a tally, a count or a resource",
+            });
+        }
         let deciding: Vec<_> = deciding.iter().map(String::as_str).collect();
         let run = async |range: Range<u32>| {
             let (first, before) = (range.start, replications.done.events);

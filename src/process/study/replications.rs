@@ -185,7 +185,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 let points = 0..self.compiled.design().len();
                 let models = points.map(|point| self.model(point, room)).collect::<Result<Vec<_>, _>>()?;
                 let build = move |point: &Point<'_>| Ok::<_, String>(models[point.number()].clone());
-                self.engines.push((room, Engine::new(gpu, build, self.options)?));
+                let engine = Engine::new(gpu, build, self.options);
+                self.engines.push((room, engine.map_err(|error| ProcessError::of_code(error, true))?));
                 self.engines.len() - 1
             }
         };
@@ -211,6 +212,16 @@ impl<'r, S: Sized3> Replications<'r, S> {
         Ok(runs.into_iter().map(made_of::<S>).collect())
     }
 
+    /// Compiles the program for a device, once.
+    fn compile_for(&mut self, gpu: &Gpu) -> Result<(), ProcessError> {
+        if self.device.is_none() && self.options.mapping == Mapping::Auto {
+            let points = self.compiled.design().len();
+            let made = DeviceProgram::new(gpu, self.compiled.printed(), points);
+            self.device = Some(made.map_err(|error| ProcessError::of_code(error, true))?);
+        }
+        Ok(())
+    }
+
     /// The same on a device, an invocation for each.
     async fn on_device(
         &mut self,
@@ -222,13 +233,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
         let (params, until) = (self.params(room)?, self.until);
         let jobs: Vec<_> = jobs.iter().map(|&(point, replication)| self.job(point, replication)).collect();
         self.done.on_device.get_or_insert_with(|| (Mapping::Thread, gpu.info().name.clone()));
-        let device = match &mut self.device {
-            Some(device) => device,
-            none => none.insert(
-                DeviceProgram::new(gpu, self.compiled.printed(), params.len())
-                    .map_err(SimulationError::from)?,
-            ),
-        };
+        self.compile_for(gpu)?;
+        let device = self.device.as_mut().expect("it is compiled");
         Ok(device.run(&params, &jobs, room, until, watch).await.map_err(SimulationError::from)?)
     }
 
@@ -253,7 +259,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
         watch: WatchRuns<'_>,
     ) -> Result<Vec<Result<Made, Trouble>>, ProcessError> {
         let (params, until) = (self.params(room)?, self.until);
-        let native = self.compiled.native().map_err(SimulationError::from)?;
+        let native = self.compiled.native()?;
         let make = |worker: &mut NativeWorker<'_>, &Job { point, key }: &Job, reports: &Reports<'_>| {
             let mut reported = 0;
             let watch = &mut |events| {
@@ -263,7 +269,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
             };
             let made = worker.make(&params[point as usize], key, until, watch);
             let made = made.ok_or(SimulationError::Stopped)?;
-            reports.add(1, made.as_ref().map_or(0, |made| made.events - reported));
+            reports.add(1, made.as_ref().map_or(0, |made| made.events.saturating_sub(reported)));
             Ok(made)
         };
         let jobs: Vec<_> = jobs.iter().map(|&(point, replication)| self.job(point, replication)).collect();
@@ -302,7 +308,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
         let rows = self.compiled.program().histograms.len() * size_of::<[u32; 4]>();
         let each = points.len() * (size_of::<S::Output>() + rows + 2 * size_of::<RunResult>());
         let most = u32::try_from(PART / each).unwrap_or(u32::MAX).max(1);
-        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); points.len()];
+        // Of each point.
+        let (mut numbers, mut made): (Vec<Vec<f64>>, usize) = (vec![Vec::new(); points.len()], 0);
         let mut next = range.start;
         while next < range.end && !self.done.stopped {
             // A device is faster with all of a short study at once.
@@ -318,11 +325,21 @@ impl<'r, S: Sized3> Replications<'r, S> {
             self.gpu = match place {
                 Place::Host if known.is_none() => {
                     // Its time does not count for each replication.
-                    self.compiled.native().map_err(SimulationError::from)?;
+                    self.compiled.native()?;
                     None
                 }
                 Place::Host => None,
-                Place::Device(gpu) => Some(gpu),
+                Place::Device(gpu) => {
+                    match self.compile_for(gpu) {
+                        // What drivers refuse runs on the CPU, unless a device was chosen.
+                        Err(ProcessError::TooLarge { .. }) if !self.backend.is_device() => {
+                            self.chooser.stay_on_host("the model is too large for drivers of GPUs");
+                            continue;
+                        }
+                        compiled => compiled?,
+                    }
+                    Some(gpu)
+                }
             };
             let began = Instant::now();
             let number = |point: usize| u32::try_from(point).expect("points are counted");
@@ -333,6 +350,7 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 _ => self.part(&jobs.collect::<Vec<_>>(), watch).await?,
             };
             let whole = ended.len() - ended.len() % points.len();
+            made += whole / points.len();
             if known.is_none() {
                 self.chooser.took(place, whole, began.elapsed());
             }
@@ -356,14 +374,14 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 saving.save_if_due(&self.histograms)?;
             }
         }
-        if numbers[0].is_empty() {
+        if made == 0 {
             return Err(SimulationError::Stopped.into());
         }
-        let made = points.iter().zip(&numbers).map(|(&point, numbers)| {
+        let observed = points.iter().zip(&numbers).map(|(&point, numbers)| {
             let costs = self.compiled.program().costs_at(self.compiled.values(point))?;
-            Ok(self.measures.observations(numbers, &costs)?)
+            Ok(self.measures.observations(numbers, made, &costs)?)
         });
-        made.collect()
+        observed.collect()
     }
 
     /// The results of runs, named by point and replication; of the first ones if `watch` stopped

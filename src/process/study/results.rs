@@ -7,7 +7,9 @@ use web_time::Instant;
 
 #[cfg(feature = "plot")]
 use crate::statistics::plot;
-use crate::statistics::quantiles::{Histograms, LAST_BIN, bin_edges, quantile};
+use crate::statistics::quantiles::{
+    Histograms, LAST_BIN, LENGTHS, bin_edges, length_range, length_resolution, quantile, too_narrow,
+};
 use crate::statistics::{
     Allocated, AnalysisError, Decision, Design, Observations, Report, Row, Selected, Value, each_to_csv,
 };
@@ -18,6 +20,7 @@ use super::super::error::ProcessError;
 use super::super::ir::{Expression, Kind, Tally};
 use super::super::model::Sized3;
 use super::super::program::{Histogram, Sum, SumKind};
+use super::measures::share_of_bin;
 use super::plan::Study;
 use super::replications::Replications;
 
@@ -100,14 +103,26 @@ fn name_of(percent: u32, tally: &str) -> String {
 
 impl Tallied {
     /// The value at a position among bins, in which values are evenly spread, rounded down for
-    /// integers; `None` in the last one, which has no upper end.
-    fn value(&self, place: f64, point: usize) -> Option<f64> {
+    /// integers: 0 in the first one, and within the range of the observations. `None` in the last
+    /// one, which has no upper end.
+    fn value(&self, place: f64, point: usize, [least, most]: [f64; 2]) -> Option<f64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin's number")]
         let bin = place as u32;
         let [from, to] = bin_edges(bin, self.shifts[point]);
         let within = (to - from) * (place - f64::from(bin));
-        let value = from + if self.whole { within.floor() } else { within };
-        (bin < LAST_BIN).then(|| value / self.unit)
+        let value = match bin {
+            0 => 0.0,
+            _ => (from + if self.whole { within.floor() } else { within }) / self.unit,
+        };
+        (bin < LAST_BIN).then(|| value.max(least).min(most))
+    }
+
+    /// The width of the part of a bin in which there are observations; none if it has one value.
+    fn resolution(&self, place: f64, point: usize, [least, most]: [f64; 2]) -> Option<f64> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin's number")]
+        let [from, to] = bin_edges(place as u32, self.shifts[point]).map(|edge| edge / self.unit);
+        let width = to.min(most) - from.max(least);
+        (width > 0.0 && !(self.whole && to - from <= 1.0)).then_some(width)
     }
 }
 
@@ -274,6 +289,12 @@ impl StudyResults {
         for (point, observations) in self.observations.iter().enumerate() {
             report.add(&self.design, point, observations, level, |_| None)?;
             let factors = report.rows.last().map_or_else(Vec::new, |row| row.factors.clone());
+            for level in self.levels(point) {
+                let of = PERCENT[1..].iter().map(|percent| name_of(*percent, level));
+                let of: Vec<_> = of.chain([format!("largest({level})")]).collect();
+                let rows = report.rows.iter_mut().filter(|row| row.point == point && of.contains(&row.name));
+                rows.for_each(|row| row.resolution = row.mean.and_then(length_resolution));
+            }
             report.rows.extend(self.quantiles(point, &factors, level));
         }
         report.compare(&self.observations, self.reference(), level)?;
@@ -289,31 +310,116 @@ impl StudyResults {
     ) -> impl Iterator<Item = Row> + 'r {
         let replications = self.observations[point].replications() as u64;
         self.tallied.iter().flat_map(move |tallied| {
-            let below = self.below(point, [tallied.name.as_str()].into_iter());
+            let range = self.range(point, &tallied.name);
+            // Histograms have no values below 0.
+            let below = self.below(point, [tallied.name.as_str()].into_iter()).filter(|_| range[0] >= 0.0);
             PERCENT.map(|percent| {
                 let found = below.as_ref().and_then(|below| quantile(below, percent, level));
-                let value = |place: f64| tallied.value(place, point);
+                let value = |place: f64| tallied.value(place, point, range);
                 let mean = found.and_then(|found| value(found.place));
                 let ends = found.and_then(|found| found.ends).map(|ends| ends.map(value));
-                let half_width = match ends {
-                    Some([Some(lower), Some(upper)]) => Some((upper - lower) / 2.0),
-                    _ => None,
+                let [lower, upper] = match ends {
+                    Some([Some(lower), Some(upper)]) => [Some(lower), Some(upper)],
+                    _ => [None; 2],
                 };
+                let half_width = lower.zip(upper).map(|(lower, upper)| (upper - lower) / 2.0);
                 Row {
                     name: name_of(percent, &tallied.name),
                     mean,
                     half_width,
-                    relative_half_width: half_width.zip(mean).map(|(half, mean)| half / mean.abs()),
+                    relative_half_width: half_width
+                        .zip(mean.filter(|mean| *mean != 0.0))
+                        .map(|(half, mean)| half / mean.abs()),
+                    lower,
+                    upper,
+                    resolution: found
+                        .filter(|_| mean.is_some())
+                        .and_then(|found| tallied.resolution(found.place, point, range)),
                     ..Row::empty(point, factors, replications, level)
                 }
             })
         })
     }
 
-    /// Reasons to doubt the results, in sentences: tallies without observations.
+    /// The smallest and the largest observation of a tally in all replications of a point.
+    fn range(&self, point: usize, tally: &str) -> [f64; 2] {
+        let observations = &self.observations[point];
+        let all = |extreme: &str| {
+            let [value, observed] = ["above", "below"]
+                .map(|part| observations.column(&format!("{extreme}({tally}), {part}")).ok());
+            let runs = 0..observations.replications();
+            let runs = runs.filter(move |&run| observed.is_some_and(|column| column.values.get(run) > 0.0));
+            runs.filter_map(move |run| Some(value?.values.get(run)))
+        };
+        [all("smallest").fold(f64::INFINITY, f64::min), all("largest").fold(f64::NEG_INFINITY, f64::max)]
+    }
+
+    /// The levels with histograms at a point.
+    fn levels(&self, point: usize) -> impl Iterator<Item = &str> {
+        let names = self.observations[point].shown().map(|column| column.name.as_str());
+        names.filter_map(|name| name.strip_prefix("zero(")?.strip_suffix(')'))
+    }
+
+    /// Whether a level with a histogram was below 0 in a replication: its average is less than its
+    /// histogram, which has no values below 0, allows.
+    fn is_negative(&self, point: usize, level: &str) -> bool {
+        let observations = &self.observations[point];
+        let of = |name: &str| observations.column(name).ok();
+        let Some(average) = of(&format!("average({level})")) else { return false };
+        let bins = (0..LENGTHS)
+            .filter_map(|bin| Some((f64::from(length_range(bin).0), of(&share_of_bin(level, bin))?)));
+        let bins: Vec<_> = bins.collect();
+        (0..observations.replications()).any(|run| {
+            let least: f64 = bins.iter().map(|(least, share)| least * share.values.get(run)).sum();
+            average.values.get(run) < least - 1e-9 * (1.0 + least)
+        })
+    }
+
+    /// Reasons to doubt quantiles at a point, which `place` names.
+    fn doubts(&self, point: usize, place: &str) -> Vec<String> {
+        let (mut doubts, mut few) = (Vec::new(), Vec::new());
+        for tallied in &self.tallied {
+            let (name, range) = (&tallied.name, self.range(point, &tallied.name));
+            if range[0] < 0.0 {
+                doubts.push(format!(
+                    "quantiles of `{name}` are not reported{place}: it has observations below 0, \
+                     and histograms have none; add a constant to its values"
+                ));
+                continue;
+            }
+            let [beyond, _] = bin_edges(LAST_BIN, tallied.shifts[point]);
+            if range[1] >= beyond / tallied.unit {
+                doubts.push(format!(
+                    "quantiles of `{name}` from {} on are not reported{place}: \
+                     they are beyond its histogram; set a larger `histogram`",
+                    crate::text::number(beyond / tallied.unit)
+                ));
+            }
+            let Some(below) = self.below(point, [name.as_str()].into_iter()) else { continue };
+            let narrow = |percent: &u32| quantile(&below, *percent, 0.95).is_some_and(|found| found.few);
+            let narrow = PERCENT.into_iter().filter(narrow);
+            few.extend(narrow.map(|percent| format!("{}{place}", name_of(percent, name))));
+        }
+        let negative = self.levels(point).filter(|level| self.is_negative(point, level));
+        doubts.extend(negative.map(|level| {
+            format!(
+                "`{level}` was below 0{place}; `zero({level})`, its quantiles and `largest({level})` \
+                 count that as 0"
+            )
+        }));
+        doubts.extend(too_narrow(few, "observations as large"));
+        doubts
+    }
+
+    /// Reasons to doubt the results, in sentences: no measures, tallies without observations, and
+    /// values below 0 where histograms are.
     pub fn warnings(&self) -> Vec<String> {
-        let points = self.observations.iter().enumerate();
-        let never = points.flat_map(|(point, observations)| {
+        if self.observations.iter().all(|observations| observations.shown().next().is_none()) {
+            let nothing = "the model measures nothing: add a tally, a count or a resource".to_owned();
+            return [nothing].into_iter().chain(self.missing.clone()).collect();
+        }
+        let mut warnings = Vec::new();
+        for (point, observations) in self.observations.iter().enumerate() {
             let place = self.design.describe(point);
             let place = if place.is_empty() { place } else { format!(" at {place}") };
             let columns = observations.shown().filter(|column| {
@@ -321,11 +427,11 @@ impl StudyResults {
             });
             // Their smallest and largest values are missing, too.
             let tallies = columns.filter(|column| !column.name.contains('('));
-            tallies
-                .map(move |column| format!("`{}` was never observed{place}", column.name))
-                .collect::<Vec<_>>()
-        });
-        never.chain(self.missing.clone()).collect()
+            warnings.extend(tallies.map(|column| format!("`{}` was never observed{place}", column.name)));
+            warnings.extend(self.doubts(point, &place));
+        }
+        warnings.extend(self.missing.clone());
+        warnings
     }
 
     /// Writes the value of each measure in each replication as CSV: `point`, a column
