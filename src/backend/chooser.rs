@@ -66,6 +66,8 @@ pub(crate) struct Chooser<'g> {
     compiled: Duration,
     /// Whether the device has all further runs.
     has_left_host: bool,
+    /// Whether devices cannot run it.
+    is_refused: bool,
 }
 
 impl<'g> Chooser<'g> {
@@ -88,6 +90,7 @@ impl<'g> Chooser<'g> {
             on_device: None,
             compiled: Duration::ZERO,
             has_left_host: false,
+            is_refused: false,
         }
     }
 
@@ -109,6 +112,7 @@ impl<'g> Chooser<'g> {
         let device = match self.backend {
             Backend::Cpu => return (Place::Host, left),
             Backend::Gpu(gpu) => return (Place::Device(gpu), left),
+            Backend::Auto(_) if self.is_refused => return (Place::Host, left),
             Backend::Auto(device) => device,
         };
         #[expect(clippy::cast_precision_loss, reason = "a number of points")]
@@ -223,6 +227,12 @@ impl<'g> Chooser<'g> {
         device.record_choice(format!("{name}: the first runs took {:.2} s on the CPU", time.as_secs_f64()));
         self.has_left_host = true;
         true
+    }
+
+    /// Leaves all further runs to the CPU, for this reason.
+    pub(crate) fn stay_on_host(&mut self, why: &str) {
+        self.is_refused = true;
+        self.explain(format_args!("{why}"));
     }
 
     /// Records why the CPU has all runs so far.

@@ -222,6 +222,11 @@ mod tests {
     }
 
     #[test]
+    fn code_of_the_cpu_is_not_bounded() {
+        Program::link_for_cpu("size", &[Source::new("model.wgsl", calling(30, 2))]).unwrap();
+    }
+
+    #[test]
     fn files_of_the_librarys_are_not_bounded() {
         let text: &'static str = Box::leak(calling(30, 2).into_boxed_str());
         Program::link("size", &[Source::library("shaders/f.wgsl", text)]).unwrap();

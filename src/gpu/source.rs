@@ -10,6 +10,8 @@ pub struct Source {
     text: Cow<'static, str>,
     /// Whether it is a library file: a user file may have the same name.
     library: bool,
+    /// Whether the library wrote it for a model.
+    generated: bool,
 }
 
 /// Hashes only the name: texts are long, lookups of kernels are frequent, and few pieces share a
@@ -23,7 +25,13 @@ impl Hash for Source {
 impl Source {
     /// A piece of WGSL. Error messages use `name`, usually its path.
     pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), text: text.into(), library: false }
+        Self { name: name.into(), text: text.into(), library: false, generated: false }
+    }
+
+    /// A piece of WGSL that the library wrote for a model. On the CPU it may be larger than drivers
+    /// compile.
+    pub(crate) fn generated(name: String, text: String) -> Self {
+        Self { generated: true, ..Self::new(name, text) }
     }
 
     /// A library file, `shaders/…`. Models that ship with the library are user files: they have the
@@ -45,6 +53,11 @@ impl Source {
     /// Whether it is a library file.
     pub(super) fn is_library(&self) -> bool {
         self.library
+    }
+
+    /// Whether the library wrote it for a model.
+    pub(crate) fn is_generated(&self) -> bool {
+        self.generated
     }
 
     /// Whether its own text imports this file.

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::gpu::GpuError;
 use crate::statistics::Design;
 use crate::time::{Resolution, Ticks};
 
@@ -134,12 +133,13 @@ impl CompiledProcess {
     }
 
     /// The machine code, which all studies share.
-    pub(super) fn native(&self) -> Result<Arc<NativeProgram>, GpuError> {
+    pub(super) fn native(&self) -> Result<Arc<NativeProgram>, ProcessError> {
         let mut native = self.native.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(native) = &*native {
             return Ok(Arc::clone(native));
         }
-        let made = Arc::new(NativeProgram::new(&self.printed)?);
+        let made = NativeProgram::new(&self.printed);
+        let made = Arc::new(made.map_err(|error| ProcessError::of_code(error, false))?);
         Ok(Arc::clone(native.insert(made)))
     }
 

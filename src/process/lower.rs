@@ -86,7 +86,7 @@ impl Lowering<'_> {
         let behind = self.histograms(first);
         if behind - first > MOST_HISTOGRAM_ROWS {
             let (count, most) = ((behind - first) as usize, MOST_HISTOGRAM_ROWS as usize);
-            return Err(ProcessError::TooMany { what: "rows of histograms", count, most });
+            return Err(ProcessError::TooManyRows { what: "rows of histograms", count, most });
         }
         let notes = if self.noted.is_empty() { 0 } else { 1 + self.model.notes };
         let global_rows = behind + notes;
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         let size = Size::ALL.into_iter().find(|size| fits(size) && self.hot <= size.state_rows());
         let Some(size) = size.or(Some(Size::Large).filter(fits)) else {
             let (count, most) = (output_rows.len(), Size::Large.output_rows() as usize);
-            return Err(ProcessError::TooMany { what: "rows of results", count, most });
+            return Err(ProcessError::TooManyRows { what: "rows of results", count, most });
         };
         // Words that count units come behind the time of entry.
         let words = self.words.iter().copied().max().unwrap_or(0).max(CREATED + 2);
@@ -146,7 +146,7 @@ impl Lowering<'_> {
         program.laws = self.constants.laws;
         if program.param_rows > MOST_PARAM_ROWS {
             let (count, most) = (program.param_rows as usize, MOST_PARAM_ROWS as usize);
-            return Err(ProcessError::TooMany { what: "rows of constants", count, most });
+            return Err(ProcessError::TooManyRows { what: "rows of constants", count, most });
         }
         tidy::watches(&mut program);
         tidy::count_held(&mut program, &entries)?;

@@ -46,7 +46,7 @@ fn printed<'p>(program: &'p Program, last: impl FnOnce(&mut Text<'p>)) -> Source
     text.begin();
     last(&mut text);
     let name: String = program.name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-    Source::new(format!("process/{name}.wgsl"), text.lines)
+    Source::generated(format!("process/{name}.wgsl"), text.lines)
 }
 
 /// A text in the making.

@@ -108,7 +108,8 @@ fn compiled<M: Model>(model: &M, engine: Engine) -> Result<Arc<Compiled>, Simula
 impl Compiled {
     fn new<M: Model>(model: &M, engine: Engine) -> Result<Self, SimulationError> {
         let has_output = size_of::<M::Output>() > 0;
-        let program = Program::link(model.name(), &native_sources(model));
+        let link = if model.source().is_generated() { Program::link_for_cpu } else { Program::link };
+        let program = link(model.name(), &native_sources(model));
         let program = program.map_err(|error| check::lacking(model, error))?;
         let state_bytes = check::check_native(&program, model)?;
         let entries = &ENTRIES[..if has_output { 3 } else { 2 }];
