@@ -189,12 +189,17 @@ impl Beyond {
         self.splits.is_some() || self.batch.as_ref().is_some_and(|batch| batch.joins)
     }
 
-    /// How many customers leave for each that comes, on average. Those of assemblies depend on the
+    /// How many customers leave for each that comes, on average, or at least. Those of assemblies depend on the
     /// rates of all parts (`traffic.rs`).
     pub(crate) fn flow(&self) -> f64 {
         let joins = |batch: &&Batches| batch.joins && batch.parts.is_empty();
         let joined = self.batch.as_ref().filter(joins).map_or(1, |batch| batch.most);
         f64::from(self.splits.unwrap_or(1)) / f64::from(joined)
+    }
+
+    /// Whether batches of several sizes become one customer: then `flow` is the least.
+    pub(crate) fn joins_some(&self) -> bool {
+        self.batch.as_ref().is_some_and(|batch| batch.joins && batch.least < batch.most)
     }
 
     /// How much faster the servers are than one that serves alone.

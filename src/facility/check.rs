@@ -79,7 +79,7 @@ pub(super) fn check(
         result => result?,
     }
     if !allow_unstable {
-        stable(&nodes, &outside, classes)?;
+        stable(&nodes, &outside, classes, &network.regions)?;
     }
     Ok(nodes)
 }

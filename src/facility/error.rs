@@ -84,7 +84,7 @@ pub enum FacilityError {
     #[error(
         "the routes of `{class}` from `{node}` have probabilities that add up to {}; \
          make the sum 1, or omit one of them, which then gets the rest",
-        number(*sum)
+        number(*sum + 0.0)
     )]
     Probabilities {
         /// The node.
@@ -195,6 +195,17 @@ pub enum FacilityError {
         /// The station, or all stations of a shortest-line choice.
         node: String,
         /// Offered load divided by the number of servers.
+        load: f64,
+    },
+    /// A region whose customers need more places than it has.
+    #[error(
+        "the customers of the region `{region}` need {load:.3} times its places (customers lost on the way are not subtracted), so the line outside it grows without end. Raise its capacity, or \
+         allow unstable networks (`--allow-unstable`, `Network::compile_unstable`)"
+    )]
+    CrowdedRegion {
+        /// The region.
+        region: String,
+        /// The places that customers need on average, divided by the capacity.
         load: f64,
     },
     /// An assembly to which more of a part come than of others, or than its servers take. With

@@ -1,8 +1,10 @@
 //! Which customers reach which nodes, at which rates, and whether all lines are stable.
 
+use indexmap::IndexMap;
+
 use super::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
 use super::places::ClassesAtNodes;
-use super::{Discipline, Distribution, FacilityError};
+use super::{Discipline, Distribution, FacilityError, Region};
 
 /// Most places of customers (a node, a class and, for tasks, the fork) for traffic equations:
 /// elimination takes their third power.
@@ -226,6 +228,7 @@ pub(super) fn stable(
     nodes: &[Node],
     outside: &ClassesAtNodes,
     classes: &[String],
+    regions: &IndexMap<String, Region>,
 ) -> Result<(), FacilityError> {
     // At a load of exactly 1 a line grows only through randomness, so it is bounded if nothing
     // varies.
@@ -241,7 +244,7 @@ pub(super) fn stable(
     if let Some(node) = station.or_else(|| growing().next()) {
         return Err(FacilityError::Unstable { node: node.name.clone(), load: f64::INFINITY });
     }
-    let behind = behind_mixing(nodes);
+    let behind = behind(nodes, Node::mixes);
     let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
         rates(nodes, outside, |node, class, route| {
             let lost = matches!(node.kind, Kind::Source { .. }) && nodes[route.node].blocks;
@@ -287,7 +290,30 @@ pub(super) fn stable(
             unstable(names, load)?;
         }
     }
+    for (number, (name, region)) in regions.iter().enumerate() {
+        let inside = nodes.iter().enumerate().filter(|(_, node)| node.beyond.regions.contains(&number));
+        let needed = inside.map(|(place, node)| match node.blocks || behind[place] {
+            true => places(node, |class| sure[place][class]),
+            false => places(node, |class| node.pairs[class].rate),
+        });
+        let load = needed.sum::<f64>() / f64::from(region.capacity);
+        if load >= most {
+            return Err(FacilityError::CrowdedRegion { region: name.clone(), load });
+        }
+    }
     Ok(())
+}
+
+/// The places of a region that customers from outside at least need at a node, on average: those
+/// that stay until they are served, where each needs its whole service time.
+fn places(node: &Node, rate: impl Fn(usize) -> f64) -> f64 {
+    let beyond = &node.beyond;
+    if !beyond.groups.is_empty() || !beyond.speeds.is_empty() || beyond.batch.is_some() {
+        return 0.0;
+    }
+    let stays = |class: &usize| node.pairs[*class].from_outside && node.keeps(*class);
+    let of = |class: usize| rate(class) * node.pairs[class].service.map_or(0.0, |service| service.mean());
+    (0..node.pairs.len()).filter(stays).map(of).sum()
 }
 
 /// The part of an assembly whose customers wait for ever, if too many come for the other parts or
@@ -324,10 +350,10 @@ fn is_fixed(node: &Node) -> bool {
     arrives && plain && node.pairs.iter().filter(|pair| pair.comes).all(of_pair)
 }
 
-/// By node, whether customers reach it through a node that mixes classes.
-fn behind_mixing(nodes: &[Node]) -> Vec<bool> {
+/// By node, whether customers reach it through a node whose flow depends on more than fixed shares.
+pub(super) fn behind(nodes: &[Node], is_unsure: impl Fn(&Node) -> bool) -> Vec<bool> {
     let mut behind = vec![false; nodes.len()];
-    let mut next: Vec<usize> = (0..nodes.len()).filter(|&number| nodes[number].mixes()).collect();
+    let mut next: Vec<usize> = (0..nodes.len()).filter(|&number| is_unsure(&nodes[number])).collect();
     while let Some(number) = next.pop() {
         for route in nodes[number].pairs.iter().filter(|pair| pair.from_outside).flat_map(Pair::all_routes) {
             if !std::mem::replace(&mut behind[route.node], true) {

@@ -254,7 +254,11 @@ fn compile(
     (network.until, network.warm_up) = (Some(study.until), Some(study.warm_up));
     match NetworkForm::new(&network, shares, false) {
         Ok(form) => Ok(Ok(form)),
-        Err(FacilityError::Unstable { load, .. } | FacilityError::Unmatched { load, .. }) => Ok(Err(load)),
+        Err(
+            FacilityError::Unstable { load, .. }
+            | FacilityError::Unmatched { load, .. }
+            | FacilityError::CrowdedRegion { load, .. },
+        ) => Ok(Err(load)),
         Err(error) => Err(at.named(error).into()),
     }
 }

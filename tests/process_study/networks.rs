@@ -332,6 +332,9 @@ delay.first = { time = { exponential = 1.5 }, to = "out" }
 region.one = { nodes = ["first"], capacity = 2 }
 sink.out = {}
 "#;
+    let crowded = network(&alone.replace("capacity = 2", "capacity = 1"));
+    let error = NetworkProcess::new(&crowded).unwrap_err().to_string();
+    assert!(error.contains("region `one` need 1.500 times its places"), "{error}");
     let report = reported(alone, &plan(60, 4000.0, 400.0));
     let waiting = 1.5 * 1.5 * 1.5 / (4.0 - 1.5 * 1.5);
     let whole = report.rows.iter().find(|row| row.node == "(network)").unwrap();
