@@ -314,10 +314,14 @@ impl<'n> Names<'n> {
                 station.schedule.iter().map(|piece| (piece.lasts, piece.servers.into())).collect();
             node.breakdown = station.breakdown.map(|breakdown| (breakdown.up, breakdown.down));
             if let Some(route) = &station.reneged_to {
-                let Route::Links(_) = route else {
-                    let remedy = "write a node, or links with probabilities".to_owned();
-                    return Err(setting(name, "`reneged_to`", "a choice among lines", remedy));
-                };
+                let remedy = || "write a node, or links with probabilities".to_owned();
+                match route {
+                    Route::Links(links) if links.is_empty() => {
+                        return Err(setting(name, "`reneged_to`", "an empty list", remedy()));
+                    }
+                    Route::Links(_) => {}
+                    _ => return Err(setting(name, "`reneged_to`", "a choice among lines", remedy())),
+                }
                 for (pair, reneged) in node.pairs.iter_mut().zip(self.routes(name, route)?) {
                     pair.reneged = if pair.patience.is_some() { reneged } else { Vec::new() };
                 }

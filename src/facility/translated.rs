@@ -98,8 +98,8 @@ fn refused(node: &Node, nodes: &[Node]) -> Option<(&'static str, &'static str)> 
         }
         Sharing if !patient || node.holds(nodes) => {
             return Some((
-                "patience with shared servers, or customers that keep one",
-                "no customer waits there, and none has a server of its own",
+                "shared servers with patience, or before a station that blocks",
+                "no customer waits there, and none has a server of its own to keep",
             ));
         }
         Sharing if begins_again => {

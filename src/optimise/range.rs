@@ -8,7 +8,8 @@ use crate::statistics::Value;
 use super::error::OptimiseError;
 
 /// A path of a description, and the numbers that it may have: `PATH=FIRST..LAST` are whole numbers,
-/// both ends included; `PATH=FIRST..LAST:STEP` are real ones in steps.
+/// both ends included; `PATH=FIRST..LAST:STEP` are real ones in steps from the first, not beyond the
+/// last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NumberRange {
     /// The path.
@@ -62,6 +63,9 @@ impl FromStr for NumberRange {
         }
         if first > last {
             return Err(backwards());
+        }
+        if step > last - first && last > first {
+            return Err(wrong(&format!("the step {step} is longer than the range; choose a shorter one")));
         }
         // A last number that is no whole step away is left out.
         let steps = ((last - first) / step + 1e-9).floor();
@@ -124,6 +128,7 @@ mod tests {
             ("a=1..2:0", "the step 0 is not above 0"),
             ("a=1..2:-1", "the step -1 is not above 0"),
             ("a=2..1:0.1", "swap them"),
+            ("a=1..2:5", "the step 5 is longer than the range"),
             ("a=1..x:1", "`x` is not a number"),
             ("a=1..2:1e-12", "more than 1000000000 steps"),
         ] {

@@ -105,8 +105,13 @@ impl Allocation {
             return setting("the first stage", self.first_stage, remedy);
         }
         if self.first_stage.saturating_mul(systems as u64) > self.budget || self.budget > u32::MAX.into() {
-            let remedy = "allow the first stage (10 replications) of each system, and at most 4294967295";
-            return setting("the budget of replications", self.budget, remedy);
+            let what = "the budget of replications";
+            let value = format!(
+                "{}, and the first stage of {systems} points takes {}",
+                self.budget, self.first_stage
+            );
+            let remedy = "allow that of each point, and at most 4294967295";
+            return Err(AnalysisError::Setting { what, value, remedy });
         }
         Ok(())
     }

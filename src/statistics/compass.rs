@@ -158,8 +158,9 @@ impl Compass {
             return setting("the box to search", format!("{ranges:?}"), remedy);
         }
         if self.first_stage < 2 || self.budget < self.first_stage.into() || self.sampled == 0 {
-            let remedy = "allow at least the replications of one point, 2 or more";
-            return setting("the budget of replications", self.budget.to_string(), remedy);
+            let value = format!("{}, and a point takes {}", self.budget, self.first_stage);
+            let remedy = "allow at least those of one point, 2 or more";
+            return setting("the budget of replications", value, remedy);
         }
         Ok(())
     }

@@ -114,8 +114,8 @@ fn another_study_is_refused() {
         (DESIGN.to_owned(), Study::new(4, 60.0, 20.0), "a warm-up to 10"),
         (DESIGN.to_owned(), study.allow_deadlock(true), "no deadlocks"),
         (DESIGN.replace("time = 1.5", "time = 1.25"), study, "other values of parameters"),
-        (DESIGN.replace("\"wait\"", "\"waits\""), study, "another process model"),
-        (queue(1, 2.0, ""), study, "another process model"),
+        (DESIGN.replace("\"wait\"", "\"waits\""), study, "another model"),
+        (queue(1, 2.0, ""), study, "another model"),
     ] {
         let error = resumed(&text, &study);
         assert!(error.contains(words), "{words}: {error}");

@@ -27,7 +27,7 @@ pub struct Args {
     /// Read the description from this file; `-` is standard input
     file: PathBuf,
     /// Search this number from FIRST to LAST, both included: whole numbers by PATH=FIRST..LAST,
-    /// real ones by PATH=FIRST..LAST:STEP. Without `..`, set it
+    /// real ones in steps from FIRST by PATH=FIRST..LAST:STEP. Without `..`, set it
     #[arg(long, value_name = "PATH=RANGE", required = true)]
     set: Vec<String>,
     /// Minimise this expression of measures and paths, such as 'wait(desk)' or

@@ -49,7 +49,7 @@ pub(crate) static STUDY: Kind = Kind {
 
 /// A study of a process model: `process/study/saved.rs`.
 pub(crate) static PROCESS_STUDY: Kind = Kind {
-    name: "a study of a process model",
+    name: "a study of a process model, or of a network that runs as one",
     version: 2,
     tags: &[*b"proc", *b"para", *b"meas", *b"repl", *b"hist"],
 };

@@ -39,7 +39,7 @@ pub enum CheckpointError {
     /// before the run.
     #[error(
         "{path} holds a checkpoint {what}. It would be lost: save to another file, or overwrite it \
-         (`Autosave::force`, --force)"
+         (--force; in a program, `force` of `Autosave`)"
     )]
     Taken {
         /// The file.
@@ -51,7 +51,7 @@ pub enum CheckpointError {
     /// to be saved; found before the run.
     #[error(
         "{path} holds a checkpoint of the same run or study, saved after {done}, which would be lost. Continue from it with \
-         --resume (`resume` of a run or of a study of a process model, `StudyAutosave::from` of one of a network), or start again with --force (`Autosave::force`)"
+         --resume, or start again with --force (in a program, `resume` or `StudyAutosave::from`, and `force`)"
     )]
     Ahead {
         /// The file.

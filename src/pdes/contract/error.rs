@@ -41,7 +41,7 @@ pub enum SimulationError {
     },
     /// A watcher stopped an experiment before a run of each point was complete.
     #[error(
-        "it was stopped before a run of each point was complete: there are no results. Let it run longer"
+        "it was stopped before a run was complete (of each point, if there are several), so there are no results. Let it run longer"
     )]
     Stopped,
     /// A calendar queue for a model without a lookahead, or with windows other than YAWNS.

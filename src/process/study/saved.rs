@@ -136,7 +136,7 @@ impl SavedStudy {
             || [saved.ticks_per_unit, saved.points, saved.width]
                 != [given.ticks_per_unit, given.points, given.width]
         {
-            return other("of another process model, or of another version of this library".to_owned());
+            return other("of another model, or of another version of this library".to_owned());
         }
         let number = |number: u64| number.to_string();
         let resolution =
