@@ -86,7 +86,7 @@ fn file_name(measure: &str, written: &mut Vec<String>) -> String {
 
 /// Where whole intervals of a length end, if that is before the end of the runs.
 fn whole(count: usize, length: f64, until: f64) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "at most 100,000 intervals")]
+    #[allow(clippy::cast_precision_loss, reason = "at most 100,000 intervals")]
     let end = count as f64 * length;
     (until - end > 1e-6 * length).then_some(end)
 }

@@ -36,7 +36,8 @@ use super::replications::Replications;
 /// variable with `level` has `average`. Levels and lengths are averages over time.
 ///
 /// A tally with a histogram has `quantile_50(stay)`, 90, 95 and 99 in [`report`](Self::report): of
-/// all observations of all replications. A variable with one has `zero`, the share of time at 0 or
+/// all observations of all replications, within their range, and 0 in the first bin; none if some
+/// are below 0. A variable with one has `zero`, the share of time at 0 or
 /// less, `quantile_90(n)`, 95 and 99, the least value that is not exceeded in 90, 95
 /// and 99 % of the time, and `largest`: means over the replications.
 #[derive(Debug)]
