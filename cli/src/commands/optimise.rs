@@ -73,6 +73,7 @@ pub fn run(args: &Args) -> Outcome<()> {
         (FileUse::Writes, "--csv", args.csv.as_deref()),
     ])?;
     let text = points::text(&args.file)?;
+    points::check_set(&args.set)?;
     let is_searched = |change: &&String| change.contains("..");
     let (searched, fixed): (Vec<_>, Vec<_>) = args.set.iter().partition(is_searched);
     let set = fixed.into_iter().cloned().collect();

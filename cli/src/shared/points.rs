@@ -51,7 +51,7 @@ impl Points {
         if let Some(csv) = &self.design {
             description.points(&self.table(csv)?)?;
         }
-        self.check_set()?;
+        check_set(&self.set)?;
         for change in &self.set {
             description.set(change)?;
         }
@@ -88,7 +88,7 @@ impl Points {
                 model.set(&format!("{factor}={}", levels.join(",")))?;
             }
         }
-        self.check_set()?;
+        check_set(&self.set)?;
         for change in &self.set {
             model.set(change)?;
         }
@@ -96,19 +96,6 @@ impl Points {
         let lists = model.parameters.iter().filter(|(_, parameter)| parameter.values.len() > 1).count();
         self.check_paired(lists)?;
         Ok(model)
-    }
-
-    /// Refuses two --set of one path: only one would count.
-    fn check_set(&self) -> Outcome<()> {
-        let paths: Vec<&str> =
-            self.set.iter().map(|set| set.split_once('=').map_or(&**set, |(path, _)| path).trim()).collect();
-        match (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
-            None => Ok(()),
-            Some(at) => Err(usage(format!(
-                "--set is given twice for `{}`: write all values in one, such as PATH=1,2",
-                paths[at]
-            ))),
-        }
     }
 
     /// Refuses --paired where fewer than two numbers have lists.
@@ -125,6 +112,18 @@ impl Points {
     fn table(&self, csv: &Path) -> Outcome<Design> {
         check_input("--design", csv)?;
         in_file(csv, Design::from_csv_with_names(read_text(csv, MOST_TEXT)?.as_bytes()))
+    }
+}
+
+/// Refuses two --set of one path: only one would count.
+pub fn check_set(set: &[String]) -> Outcome<()> {
+    let path = |set: &String| set.split_once('=').map_or(&**set, |(path, _)| path).trim().to_owned();
+    let paths: Vec<String> = set.iter().map(path).collect();
+    match (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
+        None => Ok(()),
+        Some(at) => {
+            Err(usage(format!("--set is given twice for `{}`: write all its values in one", paths[at])))
+        }
     }
 }
 

@@ -143,6 +143,8 @@ fn what_is_wrong_in_a_change_names_it_and_what_is_wrong_in_the_file_its_line() {
     refused(&["--set", "station.desk.servers=two"], &["station.desk.servers=two", "expected a whole number"]);
     refused(&["--set", "station..servers=2"], &["keys with dots"]);
     refused(&["--set", "until=10,20"], &["--until"]);
+    let twice = ["--set", "station.desk.servers=2", "--set", "station.desk.servers=3"];
+    refused(&twice, &["given twice for `station.desk.servers`"]);
     // An unstable point is named.
     refused(&["--set", "station.desk.servers=2,3"], &["at station.desk.servers=2", "Add servers"]);
     refused(&["--set", "station.desk.servers=3,4", "--best", "wait(desk)"], &["--difference", "--budget"]);
@@ -414,8 +416,9 @@ fn a_search_refuses_what_it_cannot_search() {
     refused(&[&set[..], &["--minimise", "1", "--subject-to", "wait(desk)"]].concat(), &["<="]);
     refused(
         &[&set[..], &["--minimise", "wait(desk)", "--budget", "3"]].concat(),
-        &["budget of replications is 3"],
+        &["budget of replications is 3, and a point takes 16"],
     );
+    refused(&[&set[..], &set[..], &["--minimise", "1"]].concat(), &["given twice"]);
 }
 
 /// The estimates of several points cover their exact values as often as intervals do.
