@@ -382,6 +382,15 @@ mod tests {
     }
 
     #[test]
+    fn what_devices_refuse_stays_on_the_cpu() {
+        let never = OnDemand::by(|| panic!("no device is opened")).handing_over_after(0);
+        let mut chooser = Chooser::new(Backend::Auto(&never), Kind::Process);
+        chooser.stay_on_host("the model is too large");
+        assert!(matches!(chooser.next(1000, 20), (Place::Host, 1000)));
+        assert_eq!(never.choice().unwrap(), "the CPU: the model is too large");
+    }
+
+    #[test]
     fn replications_of_many_points_have_many_runs() {
         let hardware = OnDemand::from(Gpu::for_test().taken_for_hardware());
         let mut chooser = Chooser { cores: 8.0, ..Chooser::new(Backend::Auto(&hardware), Kind::Network) };

@@ -189,8 +189,8 @@ impl Beyond {
         self.splits.is_some() || self.batch.as_ref().is_some_and(|batch| batch.joins)
     }
 
-    /// How many customers leave for each that comes, on average, or at least. Those of assemblies depend on the
-    /// rates of all parts (`traffic.rs`).
+    /// How many customers leave for each that comes, on average, or at least. Those of assemblies
+    /// depend on the rates of all parts (`traffic.rs`).
     pub(crate) fn flow(&self) -> f64 {
         let joins = |batch: &&Batches| batch.joins && batch.parts.is_empty();
         let joined = self.batch.as_ref().filter(joins).map_or(1, |batch| batch.most);
