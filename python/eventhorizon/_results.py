@@ -404,7 +404,7 @@ class RunResults(Results):
         """One row for each point and measure: ``point``, a column for each parameter with several values,
         ``measure``, ``mean``, ``half_width``, ``lower``, ``upper``, ``theory``, the quantiles of
         replications (``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``, ``max``), ``observations``
-        and ``failed``. Missing numbers are NaN. Times are in units of the model."""
+        and ``failed``, and the ``resolution`` of quantiles, if there are any. Missing numbers are NaN. Times are in units of the model."""
         rows: list[dict[str, Any]] = self._report["results"]
         found: dict[str, Column] = {
             **columns(rows, {"point": int}),
@@ -419,6 +419,9 @@ class RunResults(Results):
             found[name] = np.asarray(known, dtype=np.float64)
         quantiles = ("theory", "min", "q05", "q25", "median", "q75", "q95", "max")
         found |= columns(rows, {**dict.fromkeys(quantiles, float), "observations": int, "failed": int})
+        if any("resolution" in row for row in rows):
+            resolution = [row.get("resolution") for row in rows]
+            found["resolution"] = np.array([np.nan if width is None else width for width in resolution])
         return Table(found)
 
     @cached_property

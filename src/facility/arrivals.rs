@@ -72,12 +72,12 @@ impl TryFrom<Written> for ArrivalTimes {
     }
 }
 
-/// The first time that is none, or is out of order: its place, and what is wrong.
+/// The first time that is invalid, or is out of order: its place, and what is wrong.
 fn disorder(times: &[f64]) -> Option<(usize, String)> {
     let before = |at: usize| at.checked_sub(1).map_or(0.0, |before| times[before]);
     times.iter().enumerate().find_map(|(at, &time)| match time {
         _ if !(time.is_finite() && time >= 0.0) => {
-            Some((at, format!("{time} is no time of an arrival; write numbers of at least 0")))
+            Some((at, format!("{time} is not a time of an arrival; write numbers of at least 0")))
         }
         _ if time < before(at) => {
             let before = before(at);

@@ -199,8 +199,9 @@ pub enum FacilityError {
     },
     /// A region whose customers need more places than it has.
     #[error(
-        "the customers of the region `{region}` need {load:.3} times its places (customers lost on the way are not subtracted), so the line outside it grows without end. Raise its capacity, or \
-         allow unstable networks (`--allow-unstable`, `Network::compile_unstable`)"
+        "the customers of the region `{region}` need {load:.3} times its places \
+         (customers lost on the way are not subtracted), so the line outside it grows without end. \
+         Raise its capacity, or allow unstable networks (`--allow-unstable`, `Network::compile_unstable`)"
     )]
     CrowdedRegion {
         /// The region.

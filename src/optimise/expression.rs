@@ -130,8 +130,12 @@ impl Term {
 /// # Errors
 /// [`OptimiseError::Invalid`].
 pub fn bound(text: &str) -> Result<Expression, OptimiseError> {
-    let mut depth = 0_i32;
+    let (mut depth, mut is_quoted) = (0_i32, false);
     for (at, character) in text.char_indices() {
+        is_quoted ^= character == '"';
+        if is_quoted {
+            continue;
+        }
         depth += i32::from(character == '(') - i32::from(character == ')');
         let sides = ["<=", ">="].into_iter().find(|sign| depth == 0 && text[at..].starts_with(sign));
         if let Some(sign) = sides {
@@ -383,6 +387,8 @@ mod tests {
         assert_eq!(found.names(), ["share(stay <= 4)"]);
         assert!(found.value(&|_| 0.96) < 0.0 && found.value(&|_| 0.94) > 0.0);
         assert!(bound("wait <= 3").unwrap().value(&|_| 4.0) > 0.0);
+        let quoted = bound("station.\"a (b <= c\".servers <= 3").unwrap();
+        assert_eq!(quoted.names(), ["station.\"a (b <= c\".servers"]);
     }
 
     #[test]

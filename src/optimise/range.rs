@@ -7,9 +7,9 @@ use crate::statistics::Value;
 
 use super::error::OptimiseError;
 
-/// A path of a description, and the numbers that it may have: `PATH=FIRST..LAST` are whole numbers,
-/// both ends included; `PATH=FIRST..LAST:STEP` are real ones in steps from the first, not beyond the
-/// last.
+/// A path of a description, and the numbers that it may have. `PATH=FIRST..LAST` are whole numbers,
+/// both ends included. `PATH=FIRST..LAST:STEP` are real ones in steps from the first, not beyond
+/// the last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NumberRange {
     /// The path.
@@ -64,11 +64,11 @@ impl FromStr for NumberRange {
         if first > last {
             return Err(backwards());
         }
-        if step > last - first && last > first {
-            return Err(wrong(&format!("the step {step} is longer than the range; choose a shorter one")));
-        }
         // A last number that is no whole step away is left out.
         let steps = ((last - first) / step + 1e-9).floor();
+        if steps < 1.0 && last > first {
+            return Err(wrong(&format!("the step {step} is longer than the range; choose a shorter one")));
+        }
         if steps > MOST_STEPS {
             return Err(wrong(&format!("there are more than {MOST_STEPS} steps; choose a longer step")));
         }
@@ -120,6 +120,8 @@ mod tests {
         assert_eq!((steps.path.as_str(), steps.places()), ("a.speed", 0..=9));
         assert_eq!((steps.value(2), steps.value(9)), (Value::Real(0.3), Value::Real(1.0)));
         assert_eq!((steps.place_of(0.3), steps.place_of(0.35), steps.place_of(1.1)), (Some(2), None, None));
+        // 0.3 - 0.1 is less than 0.2.
+        assert_eq!("a=0.1..0.3:0.2".parse::<NumberRange>().unwrap().places(), 0..=1);
         for (wrong, says) in [
             ("a", "write PATH"),
             ("a=1", "write PATH"),

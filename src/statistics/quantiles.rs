@@ -82,8 +82,8 @@ pub(crate) fn too_narrow(mut few: Vec<String>, what: &str) -> Option<String> {
     let more = if others > 0 { format!("; and {others} more") } else { String::new() };
     (!few.is_empty()).then(|| {
         format!(
-            "intervals may be too narrow, since {what} occurred in fewer than {ENOUGH} replications or groups of them: {}{more}; \
-             make the runs longer, or more of them",
+            "intervals may be too narrow, since {what} occurred in fewer than {ENOUGH} replications \
+             or groups of them: {}{more}; make the runs longer, or more of them",
             few.join("; ")
         )
     })

@@ -28,7 +28,7 @@ fn services_end_before_customers_arrive() {
         // Each comes as the one before leaves.
         (desk(&every(1), "service = { constant = 1 }\ncapacity = 1"), Measure::Loss, 0.0),
         (desk(&every(2), "service = { constant = 2 }\nbalking = [0, 1]"), Measure::Balked, 0.0),
-        // The server that comes at 2, 6, 10, ... is taken by one who waits for it.
+        // The server that comes at 4, 8, 12, ... is taken by a customer that waits for it.
         (desk(&every(2), "service = { constant = 1 }\nschedule = [[2, 1], [2, 0]]"), Measure::Wait, 1.5),
         // Of three that come together, one is lost.
         (
@@ -59,6 +59,30 @@ sink.out = {}
             let found = row(&report, station, None, Measure::Wait).mean.unwrap();
             assert!((found - wait).abs() < 0.01, "{station}: {found}, not {wait}");
         }
+    }
+}
+
+#[test]
+fn who_gets_a_place_does_not_overtake_the_line() {
+    // Two customers may be inside. The one that gets the place of a customer that leaves comes
+    // behind the other one, so that each waits for one service.
+    for line in ["groups.all = { servers = 1, serves = [\"customer\"] }", "discipline = \"polling\""] {
+        let text = format!(
+            r#"
+name = "n"
+source.in = {{ interarrival = {{ constant = 4 }}, batch = 4, to = "desk" }}
+sink.out = {{}}
+region.room = {{ nodes = ["desk"], capacity = 2 }}
+[station.desk]
+service = {{ constant = 1 }}
+to = "out"
+{line}
+"#
+        );
+        let report = translated(&network(&text), &Study::new(2, 1000.0, 100.0)).unwrap();
+        // Waits in the station are 0, 1, 1 and 1, not 0, 3, 0 and 0.
+        let deviation = row(&report, "desk", None, Measure::WaitDeviation).mean.unwrap();
+        assert!((deviation - 0.1875_f64.sqrt()).abs() < 0.01, "{line}: {deviation}");
     }
 }
 

@@ -433,7 +433,7 @@ fn ticks_are_fine_enough_for_attributes_and_rates() {
 
 #[test]
 fn events_count_once_where_a_run_begins_again_with_more_room() {
-    // The crowd comes after a slice of 16,384 events, and has no room among pending events at first.
+    // The crowd comes after a slice of 16,384 events; pending events have no room for it at first.
     let text = "[entity.tick]\nat_start = 1\ndo = [{ forever = [{ delay = 1 }, { count = \"ticks\" }] }]\n\
                 [entity.crowd]\ntimes = [20000]\nbatch = 6000\ndo = [{ delay = 10 }]\n";
     let mut most = 0;

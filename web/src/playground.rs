@@ -165,8 +165,8 @@ fn row(row: &eventhorizon::statistics::Row) -> Value {
         "measure": row.name,
         "mean": row.mean,
         "half_width": half,
-        "lower": row.mean.zip(half).map(|(mean, half)| mean - half),
-        "upper": row.mean.zip(half).map(|(mean, half)| mean + half),
+        "lower": row.lower.or_else(|| row.mean.zip(half).map(|(mean, half)| mean - half)),
+        "upper": row.upper.or_else(|| row.mean.zip(half).map(|(mean, half)| mean + half)),
         "theory": row.theory,
     })
 }

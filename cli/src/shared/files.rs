@@ -303,16 +303,20 @@ pub fn read_bytes(path: &Path, most: u64) -> Outcome<Vec<u8>> {
     }
 }
 
+/// The text of a file.
+pub fn utf8(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        usage(format!("{}: line {line} is not UTF-8: save the file in that encoding", path.display()))
+    })
+}
+
 /// Reads a file of at most `most` bytes, without a byte-order mark. Endless files are read up to
 /// that bound only.
 /// For `-`, standard input.
 pub fn read_text(path: &Path, most: u64) -> Outcome<String> {
-    let bytes = read_bytes(path, most)?;
-    let mut text = String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        usage(format!("{}: line {line} is not UTF-8: save the file in that encoding", path.display()))
-    })?;
+    let mut text = utf8(path, read_bytes(path, most)?)?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }

@@ -49,7 +49,7 @@ use eventhorizon::{OnDemand, OneRun, OwnedBackend};
 pub use exit::{EXIT_CODES, in_checkpoint, in_file, usage};
 #[cfg(feature = "pictures")]
 pub use files::write_png;
-pub use files::{FileUse, all, check_files, check_input, on_stdout, read_bytes, read_text, write};
+pub use files::{FileUse, all, check_files, check_input, on_stdout, read_bytes, read_text, utf8, write};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 pub use threads::{check_memory, check_threads, start_threads};
 

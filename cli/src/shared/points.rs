@@ -8,7 +8,7 @@ use eventhorizon::process::ProcessModel;
 use eventhorizon::statistics::{Allocated, Allocation, Design, Observations, Selected, Selection};
 use serde_json::{Value, json};
 
-use super::{Outcome, check_input, count, in_file, positive, read_bytes, read_text, usage};
+use super::{Outcome, check_input, count, in_file, positive, read_bytes, read_text, usage, utf8};
 use crate::formats::{jmt, xml};
 
 /// The largest size of a description, and of a CSV file of points, in bytes.
@@ -115,9 +115,9 @@ impl Points {
     }
 }
 
-/// Refuses two --set of one path: only one would count.
+/// Refuses two --set of one path, with or without quotes: only one would count.
 pub fn check_set(set: &[String]) -> Outcome<()> {
-    let path = |set: &String| set.split_once('=').map_or(&**set, |(path, _)| path).trim().to_owned();
+    let path = |set: &String| set.split_once('=').map_or(&**set, |(path, _)| path).trim().replace('"', "");
     let paths: Vec<String> = set.iter().map(path).collect();
     match (1..paths.len()).find(|&at| paths[..at].contains(&paths[at])) {
         None => Ok(()),
@@ -169,8 +169,11 @@ fn add_files<'v>(part: &'v Value, names: &mut Vec<&'v str>) {
 /// The text of a description, or of standard input.
 pub fn text(file: &Path) -> Outcome<String> {
     // Models of JMT may be in another encoding than UTF-8.
-    xml::decoded(&read_bytes(file, MOST_TEXT)?)
-        .ok_or_else(|| usage(format!("{}: the text is not UTF-8: save it in that encoding", file.display())))
+    let bytes = read_bytes(file, MOST_TEXT)?;
+    match xml::decoded(&bytes) {
+        Some(text) => Ok(text),
+        None => utf8(file, bytes),
+    }
 }
 
 /// What a description describes.

@@ -39,8 +39,10 @@ impl Profiled {
         let Some(intervals) = self.intervals() else { return Ok(()) };
         if let Some(end) = whole(intervals.count(until)?, intervals.length, until) {
             print_report(&format!(
-                "notice: the profile ends at {end}: the rest of the runs, until {until}, is shorter than an interval; \
-                 choose a length that divides them"
+                "notice: the profile ends at {}. The rest of the runs, until {until}, is shorter than an \
+                 interval; choose a length that divides them",
+                // Products of steps are not exact.
+                (end * 1e9).round() / 1e9
             ));
         }
         Ok(())

@@ -276,7 +276,7 @@ fn check_prints_loads_theory_and_what_is_unstable() {
         unstable.status.success() && text.contains("2.0000") && text.contains("warning: `desk`"),
         "{text}"
     );
-    // Who comes to a delay depends on waits, not on rates alone.
+    // The rate at a delay depends on waits, not on rates alone.
     let patient = "[station.desk]\npatience = { exponential = 1.0 }\nreneged_to = \"rest\"";
     let text = QUEUE.replace("[station.desk]", patient);
     let text = format!("{text}[delay.rest]\ntime = {{ constant = 1 }}\nto = \"out\"\n");

@@ -238,9 +238,9 @@ impl<'g> DeviceNetwork<'g> {
                 let limit = gpu.limits().max_compute_workgroup_storage_size;
                 let fits = |group_size| uniform.workgroup_bytes(group_size) <= limit.into();
                 // Mesa's lavapipe compiles large private arrays for minutes.
-                while is_software && !is_private && group_size > 1 && !fits(group_size) {
-                    group_size /= 2;
-                }
+                let smaller =
+                    [4, 2, 1].into_iter().filter(|_| is_software && !is_private && !fits(group_size));
+                group_size = smaller.into_iter().find(|&size| fits(size)).unwrap_or(group_size);
                 let memory = match fits(group_size) && !is_private {
                     true => Memory::Workgroup,
                     false => Memory::Private,

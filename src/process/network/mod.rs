@@ -83,7 +83,8 @@ impl NetworkProcess {
     /// The same for networks that may be unstable.
     ///
     /// # Errors
-    /// As [`NetworkProcess::new`], except [`FacilityError::Unstable`].
+    /// As [`NetworkProcess::new`], except [`FacilityError::Unstable`] and
+    /// [`FacilityError::CrowdedRegion`].
     pub fn new_unstable(network: &Network) -> Result<Self, ProcessError> {
         Self::of(Outline::new(network, true)?, &[])
     }

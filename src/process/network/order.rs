@@ -32,13 +32,23 @@ impl Writer<'_> {
         vec![self.waiting(number, json!({ "wait_until": condition }), "")]
     }
 
+    /// What comes before a wait for a condition where a customer may have waited for a place or for
+    /// room: it got that in the event that freed a server, which is for those in line.
+    fn behind_line(&self, number: usize) -> Block {
+        let node = &self.nodes[number];
+        match node.blocks || !node.beyond.regions.is_empty() {
+            true => vec![json!({ "delay": 0 })],
+            false => Vec::new(),
+        }
+    }
+
     /// Waits until a server that polls the classes comes to the class of the customer: no customer
     /// waits of the class that is polled, and of those from there to its own.
     pub(super) fn turn(&mut self, number: usize) -> Block {
         let (servers, turn) = (self.names.of("servers", number), self.names.of("polled", number));
         let coming = self.coming(number);
         self.first(&turn, coming[0]);
-        // Nobody of another class waits, or the server comes to that class behind this one.
+        // No customer of another class waits, or the server comes to that class behind this one.
         let passes = |class: usize, other: usize| {
             let [present, busy] = ["number", "busy"].map(|what| self.names.pair(what, number, other));
             let joint = if other < class { "and" } else { "or" };
@@ -51,7 +61,9 @@ impl Writer<'_> {
             let wait = self.waiting(number, json!({ "wait_until": until }), "");
             (format!("class == {class}"), vec![wait])
         });
-        let mut block = choose(arms.collect());
+        let arms = arms.collect();
+        let mut block = self.behind_line(number);
+        block.extend(choose(arms));
         block.push(set(&turn, "class"));
         block
     }
@@ -131,7 +143,8 @@ impl Writer<'_> {
             format!("({})", all.join(" or "))
         };
         self.whole("skilled");
-        let mut block = self.admitted(number, free);
+        let mut block = self.behind_line(number);
+        block.extend(self.admitted(number, free));
         block.extend(self.work_changes(number, "- work"));
         block.extend(self.by_class(number, |_, class| {
             let can = groups.iter().enumerate().filter(|(_, group)| group.serves[class]);

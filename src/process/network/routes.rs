@@ -188,18 +188,33 @@ impl Writer<'_> {
         way
     }
 
+    /// Whether the way of a customer from a node, through routers, depends on lines.
+    fn compares(&self, (number, class): (usize, usize)) -> bool {
+        let node = &self.nodes[number];
+        let routers = node.pairs[class]
+            .routes
+            .iter()
+            .filter(|route| route.travel.is_none() && self.nodes[route.node].kind == Kind::Router);
+        node.choice == Choice::Shortest
+            || routers.into_iter().any(|route| self.compares((route.node, route.class)))
+    }
+
     /// The routes of a customer that keeps its server until it has room at the next station: what
     /// it does while it holds the server, and behind that.
     pub(super) fn held_routes(&mut self, number: usize, class: usize) -> (Block, Block) {
         let mut reached = Vec::new();
         let choice = self.held(number, (number, class), &[], &mut reached);
+        let compares = self.compares((number, class));
         let arms = reached.into_iter().map(|place: usize| {
             let (node, to, travels) = self.targets[place].clone();
             let mut way = if to == class { Vec::new() } else { vec![set("class", to)] };
             for time in &travels {
                 way.extend(self.travel(time, Vec::new()));
             }
-            way.extend(self.settled(node));
+            // The next one that compares lines sees this customer.
+            if !(compares && travels.is_empty()) {
+                way.extend(self.settled(node));
+            }
             way.push(json!({ "go": self.names.pair("at", node, to) }));
             (format!("next == {place}"), way)
         });

@@ -100,8 +100,8 @@ impl<'n> NativeWorker<'n> {
     }
 
     /// Makes a replication up to a time: with the words of `Params`, whose room is at most that of
-    /// this memory, and the key of its streams. Calls `watch` with the events of each slice, which
-    /// count once if the replication begins again with more room; returns `None` if that stopped it.
+    /// this memory, and the key of its streams. Calls `watch` with the events of each slice; those
+    /// of a replication that begins again with more room count once. `None`: `watch` stopped it.
     pub fn make(
         &mut self,
         params: &[u32],

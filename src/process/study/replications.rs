@@ -322,13 +322,14 @@ impl<'r, S: Sized3> Replications<'r, S> {
                 Some(known) => known.end,
                 None => next + chosen.min(most),
             };
+            let began = Instant::now();
             self.gpu = match place {
-                Place::Host if known.is_none() => {
+                _ if known.is_some() => None,
+                Place::Host => {
                     // Its time does not count for each replication.
                     self.compiled.native()?;
                     None
                 }
-                Place::Host => None,
                 Place::Device(gpu) => {
                     match self.compile_for(gpu) {
                         // What drivers refuse runs on the CPU, unless a device was chosen.
@@ -341,7 +342,8 @@ impl<'r, S: Sized3> Replications<'r, S> {
                     Some(gpu)
                 }
             };
-            let began = Instant::now();
+            // A device's time has that of compilation, which the chooser knows.
+            let began = if self.gpu.is_some() { began } else { Instant::now() };
             let number = |point: usize| u32::try_from(point).expect("points are counted");
             let jobs = (next..end)
                 .flat_map(|replication| points.iter().map(move |&point| (number(point), replication)));

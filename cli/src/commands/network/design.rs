@@ -139,11 +139,14 @@ fn check_constants(
     for point in 0..design.len() {
         for (name, formula) in &columns.all {
             let is_constant = formula.names().iter().all(|name| number_of(point, name).is_some());
+            if !is_constant {
+                continue;
+            }
             let value = formula.value(&|name| number_of(point, name).unwrap_or(f64::NAN));
-            if is_constant && !value.is_finite() {
+            if !value.is_finite() {
                 return Err(usage(format!(
-                    "column `{name}`{} is {value}: write a formula that is a number, \
-                     and divides by none that is 0",
+                    "column `{name}`{} is {value}: write a formula with a finite value, \
+                     and do not divide by 0",
                     place(design, point)
                 )));
             }

@@ -8,6 +8,9 @@ use eventhorizon::statistics::{AnalysisError, Design, Observations, plot};
 use crate::shared::results::Looks;
 use crate::shared::{self, Outcome};
 
+/// Pictures of networks that may be in the same folder.
+const BESIDE: [&str; 3] = ["network", "numbers", "sojourns"];
+
 /// The names of pictures in one folder. Each is given once, also where upper and lower case are
 /// one.
 #[derive(Default)]
@@ -36,7 +39,7 @@ pub(in crate::commands) fn draw(
 ) -> Outcome<()> {
     let Some(first) = points.first() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut names = Names::default();
+    let mut names = Names(BESIDE.map(str::to_owned).into());
     let mut write = |name: &str, svg: Result<String, AnalysisError>| -> Outcome<()> {
         match svg {
             Ok(svg) => shared::write(&folder.join(names.name(name)), svg.as_bytes()),
