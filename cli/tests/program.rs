@@ -253,7 +253,7 @@ fn times_and_their_ticks_are_the_same_model() {
 fn an_error_of_a_description_names_file_and_line() {
     let folder = folder("wrong");
     let cases: [(&str, &str, &str, &[&str]); 48] = [
-        ("epidemic", "count = 1000", "count = \"many\"", &["epidemic.toml", "line 7", "u32"]),
+        ("epidemic", "count = 1000", "count = \"many\"", &["epidemic.toml", "line 7", "a whole number"]),
         ("epidemic", "name = \"epidemic\"", "name = \"a/b\"", &["epidemic.toml:2", "letters, digits"]),
         ("epidemic", "attack_rate =", "\"../../x\" =", &["epidemic.toml:18", "letters, digits"]),
         ("epidemic", "attack_rate =", "\".x\" =", &["epidemic.toml:18", "not begin"]),

@@ -221,7 +221,8 @@ mod tests {
     fn files_have_times_and_classes() {
         let text = "time,class,note\n1,a,x\n2.5,b,y\n# a comment\n2.5,a,z\n";
         let (times, classes) = read(text).unwrap();
-        assert_eq!(times[2].0, 5, "with the line");
+        assert_eq!(times.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3, 5]);
+        assert_eq!(read(&text.replace('\n', "\r\n")).unwrap().0, times);
         let times = times.into_iter().map(|(_, time)| time).collect();
         let arrivals = ArrivalTimes::try_from(Written::Both(Both { times, classes })).unwrap();
         assert_eq!(arrivals.of("a").collect::<Vec<_>>(), [1.0, 2.5]);

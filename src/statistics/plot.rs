@@ -3,6 +3,7 @@
 //! an interval. Legends are above the data.
 
 mod factor;
+mod look;
 
 use super::error::Result;
 use super::report::with_error;
@@ -15,7 +16,9 @@ use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 pub(crate) use factor::draw_curves;
-pub use factor::{Look, boxes, response};
+pub use factor::{boxes, response};
+pub use look::Look;
+pub(crate) use look::{CURVES, LINES};
 
 const SIZE: (u32, u32) = (800, 450);
 const BARS: RGBColor = RGBColor(158, 188, 218);
@@ -143,19 +146,6 @@ fn draw(
     }
     root.present()
 }
-
-/// The colours of curves, after Okabe and Ito (distinguishable with colour blindness). Pages of the
-/// program have the same.
-pub(crate) const CURVES: [RGBColor; LINES] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(184, 134, 11),
-    RGBColor(86, 180, 233),
-    RGBColor(123, 79, 163),
-    RGBColor(107, 114, 128),
-];
 
 pub(crate) type Drawn<T = ()> = std::result::Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
@@ -360,9 +350,6 @@ fn draw_profile(svg: &mut String, profile: &Profile, measure: &str, rows: &[&Pro
 
 /// The size of a plot with several lines.
 const WIDE: (u32, u32) = (900, 480);
-
-/// Most lines in a plot; those with the largest values are drawn.
-pub(crate) const LINES: usize = 8;
 
 /// The largest of the values with a name, at most eight, with their colours. As far as there are
 /// colours, a name has the same in all pictures that have the same `names`.

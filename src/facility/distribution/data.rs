@@ -137,7 +137,7 @@ pub(crate) fn column_with_lines(text: &str, column: Option<&str>) -> Result<Vec<
         let record = record.map_err(|error| {
             format!(", line {}: {error}", error.position().map_or(0, csv::Position::line))
         })?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, |position| line_of(text, position));
         let place = match at {
             Some(place) => place,
             None => {
@@ -165,6 +165,13 @@ pub(crate) fn column_with_lines(text: &str, column: Option<&str>) -> Result<Vec<
         return Err(": it has no numbers".to_owned());
     }
     Ok(values)
+}
+
+/// The line of a record. Positions are before the comments and the empty lines in front of it.
+fn line_of(text: &str, position: &csv::Position) -> u64 {
+    let rest = usize::try_from(position.byte()).ok().and_then(|byte| text.get(byte..)).unwrap_or_default();
+    let skipped = rest.lines().take_while(|line| line.is_empty() || line.starts_with('#'));
+    position.line() + skipped.count() as u64
 }
 
 /// The place of a column by the first row, which may be the names.

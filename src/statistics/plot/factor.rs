@@ -6,35 +6,11 @@ use plotters::element::ErrorBar;
 use plotters::prelude::*;
 use plotters::series::LineSeries;
 
-use super::{CURVES, Drawn, Mark, SIZE, begin};
+use super::look::Look;
+use super::{Drawn, Mark, SIZE, begin};
 use crate::statistics::error::Result;
 use crate::statistics::{AnalysisError, Design, Observations, Value};
 use crate::text::quoted;
-
-/// How a column is drawn.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Look<'l> {
-    /// The unit of its values, for the axis.
-    pub unit: Option<&'l str>,
-    /// The colour of a picture with one curve, from 0: that of the column's node.
-    pub colour: usize,
-}
-
-impl Look<'_> {
-    /// The label of the axis of a column.
-    pub fn axis(&self, name: &str) -> String {
-        match self.unit {
-            Some(unit) if !unit.is_empty() => format!("{name} ({unit})"),
-            _ => name.to_owned(),
-        }
-    }
-
-    /// The colours of curves.
-    fn colours(&self, curves: usize) -> impl Iterator<Item = RGBColor> {
-        let first = if curves == 1 { self.colour } else { 0 };
-        CURVES.into_iter().cycle().skip(first % CURVES.len())
-    }
-}
 
 /// The points of a design by one factor: for each combination of the other factors' levels its
 /// points, each with its place on the axis of the factor. Lists suffice: there are few.
