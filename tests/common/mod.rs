@@ -84,10 +84,27 @@ pub fn own_gpu() -> Gpu {
 /// The contents of outputs before a dispatch, so that a missing write is visible.
 pub const POISON: u32 = 0xdead_beef;
 
-/// Each queue design that the library chooses from, with each of some values.
+/// Whether all combinations run, for hours. Otherwise, each value is in some: llvmpipe takes most of
+/// the time to compile kernels, and each combination has its own.
+pub fn is_long() -> bool {
+    std::env::var_os("EVENTHORIZON_LONG").is_some()
+}
+
+/// The first `few` of these values; in long tests, all.
+pub fn few<T>(few: usize, values: &[T]) -> &[T] {
+    &values[..if is_long() { values.len() } else { few.min(values.len()) }]
+}
+
+/// Each queue design that the library chooses from and each of some values, at least once; in long
+/// tests, all pairs.
 pub fn each_queue<T: Copy>(values: &[T]) -> Vec<(QueueDesign, T)> {
-    let each = |queue| values.iter().map(move |&value| (queue, value));
-    QueueDesign::PRODUCTION.into_iter().flat_map(each).collect()
+    let queues = QueueDesign::PRODUCTION;
+    if is_long() {
+        let each = |queue| values.iter().map(move |&value| (queue, value));
+        return queues.into_iter().flat_map(each).collect();
+    }
+    let pairs = queues.into_iter().cycle().zip(values.iter().copied().cycle());
+    pairs.take(queues.len().max(values.len())).collect()
 }
 
 /// Those that are queues of their own: all except the calendar, which overflows differently.

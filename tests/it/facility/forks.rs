@@ -7,7 +7,7 @@ use eventhorizon::facility::{
 };
 use eventhorizon::pdes::{EngineOptions, Mapping};
 
-use super::common::gpu;
+use super::common::{gpu, is_long};
 use super::new_nodes::{exponential, studied, within};
 use super::runs::{mapped, reported, same};
 use super::shipped_one;
@@ -130,7 +130,9 @@ fn forks_have_the_bits_of_the_sequential_engine_in_every_mapping() {
         let facility = network.compile().unwrap();
         let ticks = |units| facility.resolution().ticks(units).unwrap();
         let facility = facility.clone().with_warm_up(ticks(3.0)).with_details();
-        same(&facility, ticks(12.0), &network.name);
+        if mappings == [Mapping::Thread] || is_long() {
+            same(&facility, ticks(12.0), &network.name);
+        }
         mapped(&facility, ticks(12.0), mappings, &network.name);
     }
 }

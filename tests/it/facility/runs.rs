@@ -12,7 +12,7 @@ use eventhorizon::random::Stream;
 use eventhorizon::statistics::{Budget, Decision, Design, Experiment, Point, Precision, Stopping};
 use eventhorizon::time::Ticks;
 
-use super::common::gpu;
+use super::common::{gpu, is_long};
 use super::{shipped, shipped_one};
 
 /// One run of a network with both of its synchronisation methods, compared with the sequential
@@ -35,6 +35,12 @@ pub(crate) fn same(facility: &Facility, until: Ticks, what: &str) {
     }
 }
 
+/// One in three of the networks in the repository; in long tests, all.
+fn one_in_three(first: usize) -> Vec<(String, Network)> {
+    let (first, step) = if is_long() { (0, 1) } else { (first, 3) };
+    shipped().into_iter().skip(first).step_by(step).collect()
+}
+
 /// Short enough for some hundred events.
 fn short(network: &Network) -> (Facility, Ticks) {
     let facility = network.compile().unwrap();
@@ -46,7 +52,7 @@ fn short(network: &Network) -> (Facility, Ticks) {
 
 #[test]
 fn one_run_on_the_whole_device_has_the_bits_of_the_sequential_engine() {
-    for (name, network) in shipped() {
+    for (name, network) in one_in_three(0) {
         let (facility, until) = short(&network);
         same(&facility, until, &name);
     }
@@ -96,7 +102,7 @@ pub(crate) fn mapped(facility: &Facility, until: Ticks, mappings: &[Mapping], wh
 
 #[test]
 fn replications_by_threads_have_the_bits_of_the_sequential_engine() {
-    for (name, network) in shipped() {
+    for (name, network) in one_in_three(1) {
         let (facility, until) = short(&network);
         mapped(&facility, until, &[Mapping::Thread], &name);
     }
@@ -303,10 +309,10 @@ fn by_chance(number: u64, until: f64, mappings: &[Mapping]) {
 
 #[test]
 fn networks_by_chance_have_the_bits_of_the_sequential_engine() {
-    for number in 0..12 {
+    for number in 0..if is_long() { 12 } else { 4 } {
         by_chance(number, 40.0, &[Mapping::Thread]);
     }
-    for number in 12..16 {
+    for number in 12..if is_long() { 16 } else { 14 } {
         by_chance(number, 40.0, &[]);
     }
     by_chance(16, 40.0, &[Mapping::Team]);

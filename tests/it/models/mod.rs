@@ -11,8 +11,8 @@ mod priorities;
 mod torus;
 
 use crate::common;
-use common::gpu;
 use common::references::Reference;
+use common::{gpu, is_long};
 use eventhorizon::models::ModelError;
 use eventhorizon::pdes::{
     CpuModel, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until,
@@ -78,7 +78,7 @@ where
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
     }
     for sync in wide(false) {
-        for queue in [QueueDesign::Heap, QueueDesign::Heap4] {
+        for queue in [QueueDesign::Heap4, QueueDesign::Heap].into_iter().take(if is_long() { 2 } else { 1 }) {
             let options = options.queue(queue).sync(sync);
             assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
         }
@@ -86,7 +86,7 @@ where
 }
 
 /// The methods with windows wider than epochs that need the senders of each LP, or do not.
-fn wide(senders: bool) -> impl Iterator<Item = Sync> {
+fn wide(senders: bool) -> impl Iterator<Item = Sync> + Clone {
     Sync::ALL.into_iter().filter(move |sync| sync.is_wide() == Some(true) && sync.needs_senders() == senders)
 }
 
@@ -96,9 +96,14 @@ where
     M: CpuModel<State: PartialEq, Output: PartialEq>,
 {
     let bounds = [(QueueDesign::Heap, 1, 1), (QueueDesign::Heap4, 8, 2), (QueueDesign::Heap, 64, 2)];
-    let bounds = wide(true).flat_map(|sync| bounds.map(|shape| (shape, sync)));
+    let all = |sync| bounds.map(|shape| (shape, sync)).to_vec();
+    let bounds: Vec<_> = if is_long() {
+        wide(true).flat_map(all).collect()
+    } else {
+        bounds.into_iter().zip(wide(true).cycle()).collect()
+    };
     let horizon = wide(false).map(|sync| ((QueueDesign::Heap4, 64, 1), sync));
-    for ((queue, group_size, tiles), sync) in bounds.chain(horizon) {
+    for ((queue, group_size, tiles), sync) in bounds.into_iter().chain(horizon) {
         let (group_size, tiles) = (Some(group_size), Some(tiles));
         let options = Options::default().seed(17).queue(queue).group_size(group_size).tiles(tiles).sync(sync);
         same(model, options, &[until(middle), until(end)]);

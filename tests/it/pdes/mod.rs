@@ -18,7 +18,7 @@ mod team;
 use crate::{common, hostile};
 use common::models::{Mischief, Ring};
 use common::references::Reference;
-use common::{each_queue, gpu};
+use common::{each_queue, few, gpu, is_long};
 use eventhorizon::gpu::Gpu;
 use eventhorizon::models::Phold;
 use eventhorizon::pdes::{
@@ -173,7 +173,7 @@ fn a_window_of_more_than_one_dispatch() {
     let mut model = Ring::new((1 << 20) + 5, 3);
     model.stride = 1009;
     let queue = Some(QueueDesign::Heap4);
-    for group_size in [None, Some(2)] {
+    for &group_size in few(1, &[Some(2), None]) {
         let options = Options::default().queue(queue).group_size(group_size);
         same(&gpu, &model, options, &[Until::time(Ticks::new(15)), Until::EMPTY]);
     }
@@ -183,7 +183,7 @@ fn a_window_of_more_than_one_dispatch() {
 fn invocations_that_serve_several_lps() {
     let gpu = gpu();
     for lps in [1, 63, 64, 65, 191, 192, 193, 1000] {
-        for (group_size, tiles) in [(64, 3), (8, 24), (32, 2), (1, 70), (64, u32::MAX)] {
+        for &(group_size, tiles) in few(3, &[(8, 24), (64, u32::MAX), (1, 70), (64, 3), (32, 2)]) {
             let options = Options::default().seed(9).group_size(group_size).tiles(tiles);
             same(&gpu, &Reference(phold(lps, 3, 0.1)), options, &[until(25.0), until(60.0)]);
         }
@@ -295,7 +295,7 @@ fn an_encoder_that_is_never_submitted_does_no_harm() {
 #[test]
 fn buckets_that_overflow() {
     let gpu = gpu();
-    for (group_size, tiles, mailbox) in [(8, 1, 1), (32, 2, 3), (64, 1, 6)] {
+    for &(group_size, tiles, mailbox) in few(2, &[(8, 1, 1), (32, 2, 3), (64, 1, 6)]) {
         let options = Options::default()
             .seed(7)
             .queue(QueueDesign::Calendar)
@@ -318,15 +318,19 @@ fn calendars_as_on_hardware() {
     let model = phold(150, 12, 0.1).with_capacity(Capacity { queue: 60, mailbox: 3 });
     same(&gpu, &Reference(model), options.fixed(true), &[until(7.0), Until::events(500), until(55.0)]);
     same(&gpu, &Reference(phold(70, 16, 0.1)), options, &[until(25.0), until(40.0), until(90.0)]);
-    same(&gpu, &Reference(phold(65, 4, 0.001)), options, &[until(500.0), Until::events(400)]);
-    // Capacities of 24, and of 40, of which a thread picks from 32 and sorts more.
-    for (population, mailbox) in [(32, 40), (60, 64)] {
+    if is_long() {
+        same(&gpu, &Reference(phold(65, 4, 0.001)), options, &[until(500.0), Until::events(400)]);
+    }
+    // Capacities of 40, of which a thread picks from 32 and sorts more, and of 24.
+    for &(population, mailbox) in few(1, &[(60, 64), (32, 40)]) {
         let model = phold(70, population, 0.1).with_capacity(Capacity { queue: 200, mailbox });
         same(&gpu, &Reference(model), options, &[until(13.0), until(44.0)]);
     }
-    let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
-    same(&gpu, &Reference(model), options, &[until(13.0), until(44.0)]);
-    if gpu.limits().max_storage_buffers_per_shader_stage >= 30 {
+    if is_long() {
+        let model = phold(70, 40, 0.1).with_capacity(Capacity { queue: 160, mailbox: 110 });
+        same(&gpu, &Reference(model), options, &[until(13.0), until(44.0)]);
+    }
+    if gpu.limits().max_storage_buffers_per_shader_stage >= 30 && is_long() {
         let options = options.group_size(8);
         same(
             &gpu.binding_at_most(1 << 16),
@@ -336,7 +340,7 @@ fn calendars_as_on_hardware() {
         );
     }
     // Own events in their window, in either batch; events of 32 bytes.
-    for lps in [70, 1] {
+    for &lps in few(1, &[70, 1]) {
         let ends = [Until::time(Ticks::new(77)), Until::events(600), Until::EMPTY];
         same(&gpu, &own_events::Busy::new(lps), options, &ends);
     }
@@ -371,15 +375,16 @@ fn buckets_that_a_team_sorts() {
 
 fn buckets_that_a_team_sorts_on(gpu: &Gpu) {
     let options = Options::default().seed(4).queue(QueueDesign::Calendar);
-    for (lps, population, capacity) in [
+    let sizes = [
         (70, 30, 60),
+        (33, 100, 128),
+        (3, 900, 1024),
         (70, 32, 95),
         (70, 40, 110),
-        (33, 100, 128),
         (20, 200, 250),
         (9, 300, 600),
-        (3, 900, 1024),
-    ] {
+    ];
+    for &(lps, population, capacity) in few(2, &sizes) {
         let capacity = Capacity { queue: 4 * population, mailbox: capacity };
         let model = phold(lps, population, 0.1).with_capacity(capacity);
         same(gpu, &Reference(model), options, &[until(13.0), until(44.0)]);
@@ -391,7 +396,7 @@ fn buckets_that_a_team_sorts_on(gpu: &Gpu) {
     let model = phold(2, 2600, 0.1).with_capacity(Capacity { queue: 6000, mailbox: 4000 });
     same(gpu, &Reference(model), options, &[until(1.0), until(11.0)]);
     // Lookaheads of one tick, of a few in which many events share a time, and of more than 2^32.
-    for resolution in [1, 7, u32::MAX].map(|ticks| Resolution::new(ticks).unwrap()) {
+    for resolution in few(2, &[7, u32::MAX, 1]).iter().map(|&ticks| Resolution::new(ticks).unwrap()) {
         let model =
             Phold::new(20, 90, 0.1, if resolution.ticks_per_unit() == 1 { 1.0 } else { 10.0 }, resolution);
         let model = model.unwrap().with_capacity(Capacity { queue: 400, mailbox: 200 });
