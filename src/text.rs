@@ -1,4 +1,4 @@
-//! Quotes user text in errors: at most one line of it.
+//! Texts of users in errors and warnings: one line of each, and the first of many.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -19,6 +19,17 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}... ({} bytes)", &text[..end], text.len()),
+    }
+}
+
+/// The first of these texts, and the number of the others.
+pub(crate) fn first_of(texts: &[String]) -> String {
+    const NAMED: usize = 4;
+    match texts.split_at_checked(NAMED) {
+        Some((first, others)) if !others.is_empty() => {
+            format!("{}; and {} more", first.join("; "), others.len())
+        }
+        _ => texts.join("; "),
     }
 }
 

@@ -108,7 +108,7 @@ impl Facility {
                 row.half_width = Some((upper - lower) / 2.0);
             }
         }
-        warnings.extend(too_narrow(few, "times as long"));
+        warnings.extend(too_narrow(&few, "times as long"));
         warnings
     }
 
@@ -275,9 +275,9 @@ mod tests {
         let groups = histograms.below(STATION, Some(0), 1);
         let few = |percent| quantile(&groups, percent, 0.95).unwrap().few;
         assert_eq!([50, 99].map(few), [false, true]);
-        let warning = too_narrow(vec!["wait_99 at `s`".to_owned(); 6], "times as long").unwrap();
+        let warning = too_narrow(&vec!["wait_99 at `s`".to_owned(); 6], "times as long").unwrap();
         assert!(warning.contains("wait_99 at `s`; wait_99 at `s`; and 2 more; make"), "{warning}");
-        assert_eq!(too_narrow(Vec::new(), "times as long"), None);
+        assert_eq!(too_narrow(&[], "times as long"), None);
         assert!(quantile(&histograms.below(STATION, Some(1), 1), 50, 0.95).is_none(), "no observations");
     }
 }

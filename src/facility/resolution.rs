@@ -1,8 +1,7 @@
 //! Ticks in a unit of time: as described, or chosen to make times exact.
 
-use std::fmt::Write as _;
-
 use super::{Discipline, Distribution, Facility, FacilityError, Network, Route};
+use crate::text::first_of;
 use crate::time::Resolution;
 
 /// The factor between 62 bits of ticks and the 2^47 of the clock of shared servers.
@@ -15,9 +14,6 @@ const FINE: f64 = 65_536.0;
 
 /// The longest time, in units, that fits at any resolution: 2^62 / 2^32.
 const FITS: f64 = (1 << 30) as f64;
-
-/// The times that a warning names; it counts the others.
-const MOST_NAMED: usize = 4;
 
 /// A constant time of the description.
 struct Constant {
@@ -179,12 +175,6 @@ fn named<'t>(
     times: impl Iterator<Item = &'t Constant>,
     words: impl Fn(&Constant) -> Option<String>,
 ) -> Option<String> {
-    let mut reported: Vec<String> = times.filter_map(words).collect();
-    let others = reported.len().saturating_sub(MOST_NAMED);
-    reported.truncate(MOST_NAMED);
-    let mut text = reported.join("; ");
-    if others > 0 {
-        let _ = write!(text, "; and {others} more");
-    }
-    Some(text).filter(|text| !text.is_empty())
+    let reported: Vec<String> = times.filter_map(words).collect();
+    (!reported.is_empty()).then(|| first_of(&reported))
 }

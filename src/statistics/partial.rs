@@ -2,9 +2,7 @@
 
 use super::error::Result;
 use super::{Design, Observations};
-
-/// Points that a text names; it counts the others.
-const MOST_NAMED: usize = 4;
+use crate::text::first_of;
 
 /// The replications of each point, as far as they were made.
 #[derive(Debug)]
@@ -54,14 +52,7 @@ impl Partial {
         }
         let mut missing = Vec::from_iter(goal.map(str::to_owned));
         if !without.is_empty() {
-            let more = without.len().saturating_sub(MOST_NAMED);
-            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
-            missing.push(format!(
-                "{} of {} points ({}{others})",
-                without.len(),
-                design.len(),
-                without[..without.len() - more].join("; ")
-            ));
+            missing.push(format!("{} of {} points ({})", without.len(), design.len(), first_of(&without)));
         }
         if missing.is_empty() {
             missing.push("some replications".to_owned());

@@ -8,6 +8,7 @@
 //! deviations do.
 
 use super::{student_t, unskewed_interval};
+use crate::text::first_of;
 
 shared! {
     "facility/network/bins.wgsl":
@@ -26,9 +27,6 @@ pub(crate) const GROUPS: usize = 32;
 
 /// Groups that must have observations as large as a quantile: with fewer, intervals are too narrow.
 pub(crate) const ENOUGH: usize = 10;
-
-/// Quantiles that a warning names; it counts the others.
-const MOST_NAMED: usize = 4;
 
 /// The bin of a value whose unit is 2^shift.
 pub(crate) fn bin_of(value: u64, shift: u32) -> u32 {
@@ -76,15 +74,12 @@ pub(crate) fn length_resolution(number: f64) -> Option<f64> {
 }
 
 /// The warning of quantiles beyond which few groups have observations; `what` are these.
-pub(crate) fn too_narrow(mut few: Vec<String>, what: &str) -> Option<String> {
-    let others = few.len().saturating_sub(MOST_NAMED);
-    few.truncate(MOST_NAMED);
-    let more = if others > 0 { format!("; and {others} more") } else { String::new() };
+pub(crate) fn too_narrow(few: &[String], what: &str) -> Option<String> {
     (!few.is_empty()).then(|| {
         format!(
             "intervals may be too narrow, since {what} occurred in fewer than {ENOUGH} replications \
-             or groups of them: {}{more}; make the runs longer, or more of them",
-            few.join("; ")
+             or groups of them: {}; make the runs longer, or more of them",
+            first_of(few)
         )
     })
 }

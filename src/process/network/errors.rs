@@ -69,8 +69,7 @@ fn crowded(error: &ProcessError, names: &Names, text: &str) -> Option<(usize, St
                 format!(
                     "too many customers act at one time at {time} in {replication}: \
                      more than {MOST_STEPS} steps in one event. \
-                     Let at most about 1000 share servers, or have a speed by their number, \
-                     and at most about 3000 begin at a node"
+                     Let fewer customers come, begin or share servers at one time"
                 ),
             ))
         }

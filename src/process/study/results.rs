@@ -408,7 +408,7 @@ impl StudyResults {
                  count that as 0"
             )
         }));
-        doubts.extend(too_narrow(few, "observations as large"));
+        doubts.extend(too_narrow(&few, "observations as large"));
         doubts
     }
 
