@@ -538,6 +538,7 @@ mod tests {
             let changes = moving.update(s, u).unwrap();
             let after = reference::find(&sets[0], &sets[1]);
             let without = |list: &[[u32; 2]], other: &[[u32; 2]]| -> Vec<_> {
+                let other: BTreeSet<_> = other.iter().collect();
                 list.iter().filter(|pair| !other.contains(pair)).copied().collect()
             };
             assert_eq!(changes.began, without(&after, &before), "step {step}");

@@ -118,11 +118,11 @@ pub fn paper_queues() -> impl Iterator<Item = QueueDesign> {
 }
 
 /// Runs a test with random cases: the same ones each time, so that drivers with a kernel cache find
-/// them. EVENTHORIZON_LONG runs 20 times as many, with a new seed each time.
+/// them. EVENTHORIZON_LONG runs 40 times as many, with a new seed each time.
 pub fn random_cases(cases: u32) -> TestRunner {
     let config = |cases| Config { cases, failure_persistence: None, ..Config::default() };
     match std::env::var_os("EVENTHORIZON_LONG") {
         None => TestRunner::new_with_rng(config(cases), TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
-        Some(_) => TestRunner::new(config(20 * cases)),
+        Some(_) => TestRunner::new(config(40 * cases)),
     }
 }

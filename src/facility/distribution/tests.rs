@@ -50,7 +50,7 @@ fn others() -> Vec<Distribution> {
 
 #[test]
 fn draws_have_their_distribution_functions() {
-    let count = 100_000_u32;
+    let count = 20_000_u32;
     // Exceeded once in a million samples.
     let bound = 2.7 / f64::from(count).sqrt();
     let tick = 1.5 / f64::from(Resolution::default().ticks_per_unit());

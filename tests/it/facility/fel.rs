@@ -124,7 +124,7 @@ fn any_network() {
     };
     let case = (1_u32..40).prop_flat_map(network);
     let gpu = gpu();
-    let mut runner = super::common::random_cases(24);
+    let mut runner = super::common::random_cases(12);
     let checked =
         runner.run(&(case, any::<u64>(), 0_u64..400, 1_u64..3000), |(facilities, seed, interval, end)| {
             let facilities = facilities.into_iter().map(|(mean, to, held)| (Ticks::new(mean), to, held + 1));

@@ -80,7 +80,7 @@ fn any_open_network() {
     };
     let case = (1_u32..30).prop_flat_map(network);
     let gpu = gpu();
-    let mut runner = super::common::random_cases(16);
+    let mut runner = super::common::random_cases(8);
     let cases = (case, any::<u64>(), 0_u64..300, 1_u64..2000);
     let checked = runner.run(&cases, |((facilities, sources), seed, interval, end)| {
         let stations = facilities.into_iter().map(|(mean, to, servers, places, held)| {

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use crate::common;
-use common::{few, gpu, is_long};
+use common::{gpu, is_long};
 use eventhorizon::gpu::Buffer;
 use eventhorizon::matching::{Algorithm, Coordinate, Matcher, MatchingError, Region, reference};
 use proptest::prelude::*;
@@ -144,7 +144,7 @@ fn every_shape_in_four_dimensions() {
 
 #[test]
 fn every_count_around_the_workgroup_sizes() {
-    for &count in few(8, &[0, 1, 8, 9, 65, 256, 257, 2049, 7, 63, 255, 1025, 2047, 4097]) {
+    for count in [0, 1, 7, 8, 9, 63, 65, 255, 256, 257, 1025, 2047, 2049, 4097] {
         let other = 300 - count.min(299);
         check(&regions::<1>(3, count, Shape::Random), &regions::<1>(4, other, Shape::Random));
         check(&regions::<2>(5, other, Shape::Random), &regions::<2>(6, count, Shape::Random));

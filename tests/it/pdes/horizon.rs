@@ -194,7 +194,7 @@ fn random_models_agree() {
         (0u32..8, 1u32..4),
         0u64..2000,
     );
-    let mut runner = super::common::random_cases(6);
+    let mut runner = super::common::random_cases(3);
     runner
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
@@ -224,7 +224,7 @@ fn random_models_with_events_of_their_own_agree() {
         0u64..500,
         any::<bool>(),
     );
-    let mut runner = super::common::random_cases(6);
+    let mut runner = super::common::random_cases(3);
     runner
         .run(&strategy, |(lps, lookahead, children, queue, seed, (group, tiles), cut, yawns)| {
             let mut model = Busy { lookahead: Ticks::new(lookahead), ..Busy::new(lps) };

@@ -446,7 +446,7 @@ fn random_models_with_events_of_their_own_agree() {
         (0u32..8, 1u32..4),
         0u64..500,
     );
-    let mut runner = super::common::random_cases(8);
+    let mut runner = super::common::random_cases(4);
     runner
         .run(&strategy, |(lps, lookahead, children, queue, seed, (group, tiles), cut)| {
             let mut model = Busy::new(lps);

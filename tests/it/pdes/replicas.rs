@@ -506,7 +506,7 @@ fn random_experiments_agree() {
         (any::<u64>(), any::<bool>(), any::<bool>()),
         0u32..8,
     );
-    let mut runner = super::common::random_cases(8);
+    let mut runner = super::common::random_cases(4);
     runner
         .run(
             &strategy,

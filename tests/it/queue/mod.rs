@@ -245,7 +245,7 @@ fn random_operations_match_a_binary_heap() {
     };
     let strategy = (1u32..24)
         .prop_flat_map(|capacity| (Just(capacity), proptest::collection::vec(queue(capacity), 1..70)));
-    let mut runner = common::random_cases(8);
+    let mut runner = common::random_cases(4);
     runner
         .run(&strategy, |(capacity, queues)| {
             let (adopted, scripts): (Vec<_>, Vec<_>) = queues.into_iter().unzip();

@@ -368,7 +368,7 @@ fn random_batches_match_a_binary_heap() {
     };
     let strategy = prop_oneof![Just(64u32), Just(128)]
         .prop_flat_map(move |node| (Just(node), 0..20 * node, proptest::collection::vec(batch(node), 1..40)));
-    let mut runner = super::common::random_cases(24);
+    let mut runner = super::common::random_cases(12);
     runner
         .run(&strategy, |(node, capacity, batches)| {
             let mut reference = ReferenceHeap::new(&gpu, capacity, node, "random");
