@@ -1,6 +1,8 @@
 //! Compiled networks give the rows of the interpreter, bit for bit, for each replication: as
 //! machine code of the CPU and on an adapter. Studies on the CPU use them.
 
+#[path = "common/long.rs"]
+mod long;
 #[path = "common/random_networks.rs"]
 mod random_networks;
 
@@ -17,15 +19,11 @@ use eventhorizon::time::Ticks;
 use eventhorizon::{Backend, OnDemand};
 use rayon::prelude::*;
 
+use long::is_long;
 use random_networks::Features;
 
 const SEED: u64 = 20_261_128;
 const REPLICATIONS: u32 = 8;
-
-/// Whether sweeps have their full length.
-fn long() -> bool {
-    std::env::var_os("EVENTHORIZON_LONG").is_some()
-}
 
 /// The networks that ship, by file name.
 fn shipped() -> Vec<(String, Network)> {
@@ -129,7 +127,7 @@ fn same(name: &str, facility: &Facility, place: &str, found: &[Vec<u32>], expect
 
 /// The times of runs: a fraction of those in the file, unless sweeps are long.
 fn times(network: &Network, facility: &Facility) -> [Ticks; 2] {
-    let share = if long() { 1.0 } else { 0.02 };
+    let share = if is_long() { 1.0 } else { 0.02 };
     [network.warm_up, network.until].map(|units| facility.resolution().ticks(units.unwrap() * share).unwrap())
 }
 
@@ -143,7 +141,7 @@ fn shipped_networks_have_the_rows_of_the_interpreter() {
     for (name, network) in shipped() {
         let facility = network.compile().unwrap();
         let times = times(&network, &facility);
-        let on_device = long() || !CPU_ALONE.contains(&&*name);
+        let on_device = is_long() || !CPU_ALONE.contains(&&*name);
         compare(&name, &facility, times, on_device.then_some(&gpu));
         compare(&name, &facility.with_details(), times, None);
     }
@@ -203,11 +201,11 @@ fn events_of_one_time_have_the_order_of_the_interpreter() {
         [station.s]\nservers = 3\ncapacity = 7\nservice = { constant = 1.0 }\nto = [{ node = \"t\", probability = 0.7 }, \"r\"]\n\
         [station.t]\nservers = 2\nservice = { constant = 0.5 }\nto = [{ node = \"d\", probability = 0.5 }, \"o\"]\n\
         [delay.d]\ntime = { constant = 1.5 }\nto = [{ node = \"t\", probability = 0.2 }, \"o\"]\n[sink.o]\n";
-    described("fixed", &format!("{head}{}", fixed.replace("cyclic", "in_turn")), long().then_some(&gpu));
+    described("fixed", &format!("{head}{}", fixed.replace("cyclic", "in_turn")), is_long().then_some(&gpu));
     let closed = "[delay.think]\ntime = { constant = 2.0 }\npopulation = 9\nto = \"s\"\n\
         [station.s]\nservers = 2\nservice = { uniform = [0.0, 1.0] }\npopulation = 4\nto = [{ node = \"think\", probability = 0.6 }, \"q\"]\n\
         [station.q]\ndiscipline = \"lifo\"\nservice = { constant = 0.5 }\nto = [{ node = \"s\", probability = 0.5 }, \"think\"]\n";
-    described("closed", &format!("{head}{closed}"), long().then_some(&gpu));
+    described("closed", &format!("{head}{closed}"), is_long().then_some(&gpu));
 }
 
 /// Tasks of one class keep their fork when two services end at one time; servers that a next node
@@ -410,7 +408,7 @@ fn studies_with_faults_report_what_the_interpreter_reports() {
 #[test]
 fn random_networks_have_the_rows_of_the_interpreter() {
     let gpu = adapter();
-    let number = if long() { 2000 } else { 20 };
+    let number = if is_long() { 2000 } else { 20 };
     let check = |case, gpu: Option<&Gpu>| {
         let mut features = Features::new();
         let (text, facility) = random_networks::network(case, &mut features);
@@ -424,10 +422,10 @@ fn random_networks_have_the_rows_of_the_interpreter() {
         all
     });
     println!("{number} networks: {features:?}");
-    let on_device = (0..number).step_by(100).filter(|&case| long() && check(case, Some(&gpu)).1).count();
+    let on_device = (0..number).step_by(100).filter(|&case| is_long() && check(case, Some(&gpu)).1).count();
     println!("{on_device} of {number} networks on the adapter, too");
     assert!(
-        !long()
+        !is_long()
             || on_device >= 5
                 && features.len() == random_networks::KINDS
                 && features.values().all(|&count| count >= 20)

@@ -230,7 +230,7 @@ def test_networks_that_need_process_models_run_as_such(tmp_path: Path) -> None:
     assert points.values("wait(server)", point=1) == pytest.approx(results.values("wait", "server"))
     assert "<svg" in results.picture.svg
     # What networks of the other form have.
-    detailed = lift.run(replications=8, until=500, warm_up=50, quantiles=True, backend="cpu")
+    detailed = lift.run(replications=16, until=500, warm_up=50, quantiles=True, backend="cpu")
     assert detailed.estimate("wait_90", "server").mean > detailed.estimate("wait", "server").mean
     assert sum(detailed.lengths.to_pandas()["mean"]) == pytest.approx(1)
     batches = lift.run(until=4000, warm_up="find", batches=20, backend="cpu")

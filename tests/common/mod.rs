@@ -4,6 +4,7 @@
 
 pub mod counted;
 pub mod like;
+pub mod long;
 pub mod models;
 pub mod references;
 pub mod replications;
@@ -13,6 +14,8 @@ use std::sync::Mutex;
 use eventhorizon::gpu::Gpu;
 use eventhorizon::queue::QueueDesign;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+pub use long::is_long;
 
 /// The devices that the tests of a module share, each with the module's name, and the number of
 /// tests that currently use each.
@@ -83,12 +86,6 @@ pub fn own_gpu() -> Gpu {
 
 /// The contents of outputs before a dispatch, so that a missing write is visible.
 pub const POISON: u32 = 0xdead_beef;
-
-/// Whether all combinations run, for hours. Otherwise, each value is in some: llvmpipe takes most of
-/// the time to compile kernels, and each combination has its own.
-pub fn is_long() -> bool {
-    std::env::var_os("EVENTHORIZON_LONG").is_some()
-}
 
 /// The first `few` of these values; in long tests, all.
 pub fn few<T>(few: usize, values: &[T]) -> &[T] {

@@ -7,6 +7,8 @@ mod cases;
 mod compare;
 mod generator;
 mod interpreter;
+#[path = "../common/long.rs"]
+mod long;
 mod models;
 mod reduce;
 mod scopes;
@@ -24,6 +26,7 @@ use eventhorizon::process::{Large, Medium, Printed, ProcessModel, ProcessRun, Ro
 use eventhorizon::time::Ticks;
 
 use compare::{Case, Trouble, compare, compare_device, compare_mappings};
+use long::is_long;
 use models::{models, queue};
 
 /// The header, the output rows and the events of a run.
@@ -91,8 +94,7 @@ fn a_queue_waits_as_theory_says() {
 fn each_kind_of_distribution_has_its_mean_on_an_adapter_and_on_the_cpu() {
     let gpu = Gpu::new().unwrap();
     // Each is a program to compile; all are in a network of `it`.
-    let is_long = std::env::var_os("EVENTHORIZON_LONG").is_some();
-    for law in Distribution::examples().step_by(if is_long { 1 } else { 3 }) {
+    for law in Distribution::examples().step_by(if is_long() { 1 } else { 3 }) {
         let written = serde_json::to_string(&law).unwrap();
         let model = format!(
             "{{ \"name\": \"law\", \"until\": 9, \"entity\": {{ \"job\": {{ \"every\": 1,

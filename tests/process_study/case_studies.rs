@@ -3,6 +3,8 @@
 use eventhorizon::process::{ProcessModel, Study};
 use eventhorizon::statistics::Observations;
 
+use crate::long::is_long;
+
 /// The results of an example, by point.
 fn example(name: &str, replications: u32) -> Vec<Observations> {
     let path = format!("{}/examples/processes/{name}.toml", env!("CARGO_MANIFEST_DIR"));
@@ -13,7 +15,7 @@ fn example(name: &str, replications: u32) -> Vec<Observations> {
 
 /// As many replications in long tests as the notes have.
 fn replications(few: u32, many: u32) -> u32 {
-    if std::env::var_os("EVENTHORIZON_LONG").is_some() { many } else { few }
+    if is_long() { many } else { few }
 }
 
 /// Checks that a mean and a published one, with its half width, differ by no more than both

@@ -6,6 +6,8 @@ mod blocking;
 mod case_studies;
 mod forms;
 mod instants;
+#[path = "../common/long.rs"]
+mod long;
 mod networks;
 mod over_time;
 mod pairs;

@@ -7,6 +7,8 @@ use eventhorizon::Backend;
 use eventhorizon::facility::{Discipline, Measure, Network, Report, Row, Study};
 use eventhorizon::process::{NetworkProcess, ProcessError};
 
+use crate::long::is_long;
+
 pub(super) fn network(text: &str) -> Network {
     Network::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -155,12 +157,11 @@ fn compare(name: &str, one: &Report, two: &Report) {
 
 #[test]
 fn both_forms_agree_where_both_run_a_network() {
-    let long = std::env::var_os("EVENTHORIZON_LONG").is_some();
     let networks = shipped();
     // All but those with shared servers, polling and lines in random order.
     assert!(networks.len() >= 14, "{}", networks.len());
     for (name, network) in networks {
-        let until = network.until.unwrap_or(1000.0) * if long { 0.5 } else { 0.02 };
+        let until = network.until.unwrap_or(1000.0) * if is_long() { 0.5 } else { 0.02 };
         let study = Study::new(24, until, until / 10.0).seed(5);
         let facility = network.compile().unwrap();
         let interpreted = facility.study(&study).backend(Backend::Cpu).run().unwrap();

@@ -8,6 +8,8 @@ use eventhorizon::facility::{
 };
 use eventhorizon::process::NetworkProcess;
 
+use crate::long::is_long;
+
 /// A feature: its name in the table, what excludes it, and how a network gets it.
 struct Feature {
     name: &'static str,
@@ -198,7 +200,7 @@ fn outcome(network: &Network) -> Result<&'static str, String> {
         Ok(_) => Ok("n"),
         Err(error) if error.needs_process() => match NetworkProcess::new_unstable(network) {
             Ok(process) => {
-                if std::env::var_os("EVENTHORIZON_LONG").is_some() {
+                if is_long() {
                     let study = Study::new(2, 300.0, 0.0).seed(1);
                     let plan = process.study(&study).unwrap();
                     let results = process.compiled().study(&plan).backend(Backend::Cpu).run();

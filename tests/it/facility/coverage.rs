@@ -11,6 +11,7 @@ use eventhorizon::facility::{Distribution, Facility, Measure, Network, Report, S
 use eventhorizon::statistics::{Budget, Precision, Stopping};
 use rayon::prelude::*;
 
+use super::common::is_long;
 use super::shipped_one;
 
 /// The method of the intervals.
@@ -120,11 +121,6 @@ fn cells(setting: &Setting, experiments: std::ops::Range<u64>) -> BTreeMap<&'sta
     reports.fold(BTreeMap::new, each).reduce(BTreeMap::new, join)
 }
 
-/// Whether `scripts/test --long` runs the tests.
-fn long() -> bool {
-    std::env::var_os("EVENTHORIZON_LONG").is_some()
-}
-
 /// The least share of intervals of short runs that hold the value: 22 of 24, or 360 of 400.
 const SHORT: f64 = 0.9;
 
@@ -137,7 +133,7 @@ fn quantiles_of_mm1(replications: u32, until: f64) -> Setting {
 #[test]
 fn quantiles_of_short_runs_are_not_biased() {
     // Averages of each replication's own quantiles held the value in half of these, and in a third.
-    let cells = cells(&quantiles_of_mm1(100, 1000.0), 0..if long() { 400 } else { 24 });
+    let cells = cells(&quantiles_of_mm1(100, 1000.0), 0..if is_long() { 400 } else { 24 });
     for measure in ["sojourn_50", "sojourn_90 to 99"] {
         assert!(cells[measure].share() >= SHORT, "{measure}: {cells:?}");
     }
@@ -152,7 +148,7 @@ fn short_runs_are_not_biased() {
     // Averages of each replication's own deviation held the value in none of these.
     let method = Method::Replications(200);
     let setting = Setting { network: "mm1", method, until: 400.0, warm_up: 200.0, quantiles: false };
-    let cells = cells(&setting, 0..if long() { 400 } else { 24 });
+    let cells = cells(&setting, 0..if is_long() { 400 } else { 24 });
     for measure in ["sojourn", "sojourn_deviation", "wait", "wait_deviation"] {
         assert!(cells[measure].share() >= SHORT, "{measure}: {cells:?}");
     }
@@ -200,7 +196,7 @@ fn least(setting: &Setting, measure: &str) -> f64 {
 
 #[test]
 fn intervals_hold_what_theory_says() {
-    if !long() {
+    if !is_long() {
         return;
     }
     // By default all settings; or those whose network and method start with this text.

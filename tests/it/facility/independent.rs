@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use eventhorizon::facility::{CompiledNetwork, Facility, Follow, Measure, Network, Outcome, Study, Visit};
 use eventhorizon::random::Stream;
 
+use super::common::is_long;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Fifo,
@@ -580,7 +582,7 @@ fn averages(number: u64, facility: &Facility, nodes: &[Node], visits: &[Seen]) {
 
 #[test]
 fn every_visit_of_networks_with_fixed_times_is_that_of_a_simulator_written_apart() {
-    let count = if std::env::var_os("EVENTHORIZON_LONG").is_some() { 50_000 } else { 1000 };
+    let count = if is_long() { 50_000 } else { 1000 };
     let (mut visits, mut outcomes) = (0, std::collections::BTreeMap::new());
     for number in 0..count {
         let (nodes, text) = chance(number);

@@ -3,6 +3,7 @@
 
 use eventhorizon::facility::{Distribution, FacilityError, Measure, Network, Report, Source, Station, Study};
 
+use super::common::is_long;
 use super::shipped;
 
 fn study(network: &Network, replications: u32, until: f64) -> Report {
@@ -58,7 +59,7 @@ fn means_have_enough_ticks_whatever_the_unit() {
     for word in ["`in`", "`server`: the service", "1/1048576", "ticks_per_unit"] {
         assert!(warning.contains(word), "{warning}");
     }
-    if std::env::var_os("EVENTHORIZON_LONG").is_some() {
+    if is_long() {
         let report = study(&fast(), 16, 1000.0);
         let row = report.row("server", Some("customer"), Measure::Number).unwrap();
         let (mean, theory) = (row.mean.unwrap(), row.theory.unwrap());

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::common::models::Mischief;
 use super::common::references::Reference;
-use super::common::{gpu, random_cases};
+use super::common::{gpu, is_long, random_cases};
 use super::own_events::{Busy, Wide};
 use super::{phold, same, until};
 use eventhorizon::ErrorKind;
@@ -37,12 +37,11 @@ fn same_in_team<M: CpuModel<State: PartialEq>>(model: &M, options: Options, ends
 #[test]
 fn lp_counts_around_powers_of_two_by_either_windows() {
     // Not each of them by both: kernels are compiled for each power of two.
-    let all = std::env::var_os("EVENTHORIZON_LONG").is_some();
     for (sync, counts) in
         [(Sync::Yawns, &[1, 32, 33, 65, 256][..]), (Sync::Horizon, &[2, 31, 63, 64, 255, 257])]
     {
         for &lps in
-            if all { &[1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257][..] } else { counts }
+            if is_long() { &[1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257][..] } else { counts }
         {
             let model = Reference(phold(lps, 3, 0.1));
             same_in_team(&model, team(sync), &[until(0.0), until(25.0), until(25.5), until(60.0)]);
