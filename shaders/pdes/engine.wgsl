@@ -80,7 +80,8 @@ struct Part {
     // (pdes/replicas/run_of_replica.wgsl).
     slice: u32,
     // At the start of a part: the first LP of the other parts to initialise and their number, or 0
-    // (pdes/window/start.wgsl).
+    // (pdes/window/start.wgsl). For results: the first row and the number of rows
+    // (pdes/results/output.wgsl).
     others_first: u32,
     others_rows: u32,
 }

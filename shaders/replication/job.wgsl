@@ -117,9 +117,10 @@ fn job_load(slot: u32, status: u32, state: ptr<function, State>) -> u32 {
 
 // Stores the job after a slice. `opened` is the stream's earlier position, `steps` all its steps,
 // `more` the last one's result. A stream that wrapped ends the replication first of all, so the
-// outcome does not depend on slices. (No slice makes 2^32 draws.)
-fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, more: bool) {
-    if loops_cut(job_work.jobs) {
+// outcome does not depend on slices. (No slice makes 2^32 draws.) `cut` says whether a driver ended
+// loops of the job.
+fn job_store(slot: u32, state: ptr<function, State>, steps: u32, opened: u32, more: bool, cut: bool) {
+    if cut {
         // The slice is unreliable. The saved state from before it remains.
         atomicAdd(&job_running[1], 1u);
         return;
@@ -167,5 +168,5 @@ fn job_slice(slot: u32) {
         more = step(&state);
         stream_main();
     }
-    job_store(slot, &state, before + taken, opened, more);
+    job_store(slot, &state, before + taken, opened, more, loops_cut(job_work.jobs));
 }

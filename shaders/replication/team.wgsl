@@ -14,6 +14,7 @@
 // what its first file may use. No barriers and no workgroup variables: a replication's data is in
 // its State. The entry point and the scan are in team_workgroup.wgsl and team_subgroups.wgsl.
 //
+// import: gpu/loops.wgsl
 // import: gpu/reduce.wgsl
 // import: gpu/wide.wgsl
 // import: replication/job.wgsl
@@ -74,8 +75,10 @@ fn team_slice(slot: u32) {
         more = team_step(&state);
         stream_main();
     }
-    // All lanes have read the state written now: the last team_agree came later.
+    // Lanes may have loops of different lengths.
+    let cut = team_sum(vec2<u32>(u32(loops_cut(job_work.jobs)), 0u)).x > 0u;
+    // All lanes have read the state written now: that came later.
     if team_lane == 0u {
-        job_store(slot, &state, before + taken, opened, more);
+        job_store(slot, &state, before + taken, opened, more, cut);
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use bytemuck::Pod;
 use rayon::prelude::*;
 
+use super::compilations::is_in_background;
 use super::staging::{STAGING_BYTES, map_bytes, usize_of};
 #[cfg(not(target_arch = "wasm32"))]
 use super::upload;
@@ -202,7 +203,8 @@ impl<T: Pod> Buffer<T> {
 /// Copies `from` to `to`. Several cores, because first access to fresh host memory costs more than
 /// the copy.
 pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
-    match to.len() <= COPIED_ALONE {
+    // In the background, all cores may be in long runs.
+    match to.len() <= COPIED_ALONE || is_in_background() {
         true => to.copy_from_slice(from),
         false => {
             let parts = to.par_chunks_mut(COPIED_ALONE).zip(from.par_chunks(COPIED_ALONE));

@@ -108,7 +108,6 @@ pub(crate) fn in_background<T>(compile: impl FnOnce() -> T) -> T {
 }
 
 /// Whether no run waits for the compilations of this thread.
-#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn is_in_background() -> bool {
     IN_BACKGROUND.get()
 }

@@ -101,8 +101,9 @@ impl DiskCache {
         if took < LONG {
             return;
         }
-        let Some(data) = self.cache.get_data() else { return };
+        // In this order: another thread may have compiled and saved more meanwhile.
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(data) = self.cache.get_data() else { return };
         if data.len() < LEAST || data.len() == *saved {
             return;
         }

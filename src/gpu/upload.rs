@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::compilations::is_in_background;
 use super::staging::{CHUNK_BYTES, CHUNKS, Uploads, map_bytes, usize_of};
 use super::{Gpu, GpuError, Submission};
 
@@ -75,6 +76,8 @@ impl Upload {
         };
         match views.len() {
             0 | 1 => views.into_iter().for_each(fill),
+            // All cores may be in long runs while a thread prepares a device.
+            _ if is_in_background() => views.into_iter().for_each(fill),
             _ => views.into_par_iter().for_each(fill),
         }
         Ok(())

@@ -1,8 +1,8 @@
 // Results: the model's `output` of each LP's state and memory (one invocation per LP). It does not
 // change the run; failures go to a control block of its own, bound as `words`.
 //
-//   run      as usual, but run.until is the time of the results, and the dispatch serves the rows
-//            from run.part.first_group * GROUP_SIZE on, one for each invocation
+//   run      as usual, but run.until is the time of the results, and the dispatch serves
+//            run.part.others_rows rows from run.part.others_first on, one for each invocation
 //   outputs  an Output for each of these rows
 //
 // import: pdes/model.wgsl
@@ -22,13 +22,14 @@ fn write_outputs(
     @builtin(local_invocation_index) lane: u32,
 ) {
     run_begin();
-    let row = row_of(group_number(id), 0u, lane);
-    if row >= run.rows { return; }
+    let place = id.x * GROUP_SIZE + lane;
+    if place >= run.part.others_rows { return; }
+    let row = run.part.others_first + place;
     run_open(row);
     lp_row = row;
     lp_now = run.until;
     var state = states_get(row);
-    outputs[row - run.part.first_group * GROUP_SIZE] = output(name_of(row), &state);
+    outputs[place] = output(name_of(row), &state);
     record_failure();
     if loops_cut(run.rows) { fail(row, LOOPS_CUT); }
 }

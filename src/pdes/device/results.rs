@@ -119,7 +119,7 @@ fn pieces(cut: &Cut, group_size: u32, bytes: u32, limit: u64) -> Result<Vec<Piec
         for first in (part_first..part_first + part_rows).step_by(most as usize) {
             let rows = most.min(part_first + part_rows - first);
             // Failures go to half 0 of the control block.
-            let part = Part { first_group: first / group_size, ..cut.part(part_first, part_rows, 1) };
+            let part = Part { others_first: first, others_rows: rows, ..cut.part(part_first, part_rows, 1) };
             pieces.push(Piece { first, rows, part });
         }
     }
@@ -466,13 +466,14 @@ mod tests {
     #[test]
     fn pieces_hold_all_rows_in_bindings_that_fit() {
         for rows in [1, 63, 64, 65, 1000, (1 << 20) + 1] {
-            for part_rows in [64, 1024, 1 << 20] {
+            // Parts need not be whole workgroups of outputs.
+            for part_rows in [64, 96, 1024, 1 << 20] {
                 let part_rows = if part_rows < rows { part_rows } else { rows };
                 let cut = Cut { group_size: 64, tiles: 1, rows, part_rows, store_rows: rows, ..Cut::EMPTY };
                 for (bytes, limit) in [(4, 4096), (176, 1 << 16), (1024, 1 << 16), (176, 128 << 20)] {
                     let mut next = 0;
                     for Piece { first, rows, part } in pieces(&cut, 64, bytes, limit).unwrap() {
-                        assert_eq!((first, part.first_group * 64), (next, next));
+                        assert_eq!((first, part.others_first, part.others_rows), (next, next, rows));
                         assert!(
                             part.memory_first <= first && first + rows <= part.memory_first + part.queue_rows
                         );

@@ -11,6 +11,7 @@ use eventhorizon::pdes::{
     Autosave, Capacity, Checkpoint, CheckpointError, CpuModel, CpuSimulation, FaultKind, Model, Options,
     Replica, Simulation, SimulationError, Stop, Sync, Until,
 };
+use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
 
 use super::common::like::Like;
@@ -81,6 +82,14 @@ fn parts_write_the_file_of_the_whole_and_go_on_from_it() {
     let phold = Phold::new(301, 4, 0.1, 10.0, units).unwrap();
     // An end within a window, one by events, one by time.
     same(&Reference(phold), [until(33.3), Until::events(4000), until(120.0)], &[2, 1, 3]);
+    // A calendar of the resumed parts.
+    let mut cpu = CpuSimulation::in_rust(&Reference(phold), options()).unwrap();
+    cpu.run(until(33.3)).unwrap();
+    let saved = cpu.checkpoint().unwrap();
+    cpu.run(until(50.0)).unwrap();
+    let calendar = options().queue(QueueDesign::Calendar);
+    let last = parts_go_on(2, &Reference(phold), calendar, &saved, until(50.0));
+    assert!(last == cpu.checkpoint().unwrap(), "{last:?}");
     // Events of 32 bytes, LP memory, data.
     let centre = CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap();
     same(&Reference(centre), [until(0.0), until(20.0), until(40.0)], &[2]);

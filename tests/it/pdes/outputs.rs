@@ -11,7 +11,7 @@ use eventhorizon::pdes::{
     Capacity, Context, CpuModel, CpuSimulation, Event, MAX_CLASSES, Model, Number, Options, Outputs,
     Simulation, SimulationError, Totals, Until,
 };
-use eventhorizon::queue::QueueDesign;
+use eventhorizon::queue::{Lanes, QueueDesign};
 use eventhorizon::statistics::{PooledAverage, Tally, Values};
 use eventhorizon::time::Ticks;
 
@@ -93,6 +93,12 @@ fn outputs_that_are_cut_over_bindings() {
             model.first_kinds = (0..50).collect();
             same(&small, &model, seeded(3).group_size(group_size), "kind");
         }
+    }
+    // Lanes that share an LP: parts are no whole workgroups of outputs.
+    for bytes in [1 << 16, 3 << 14, 5 << 13] {
+        let options = seeded(3).queue(QueueDesign::CbPar(Lanes::Eight)).group_size(64);
+        let lps = u32::try_from(bytes / 160).unwrap(); // whose states fit
+        same(&gpu.binding_at_most(bytes), &Counted::new(lps), options, "kind");
     }
     // Chunks that cannot be smaller.
     let mut model = Counted::new(56);

@@ -326,7 +326,7 @@ pub(super) async fn totals<M: Model>(
         let rows = most.min(run.rows - first);
         memory.write_run(
             gpu,
-            &Run { until: at, part: Part { first_group: first / group_size, ..run.part }, ..*run },
+            &Run { until: at, part: Part { others_first: first, others_rows: rows, ..run.part }, ..*run },
         )?;
         let mut plan = Plan::new("outputs");
         plan.dispatch(gpu, output, rows.div_ceil(group_size), &bound)?;

@@ -109,7 +109,8 @@ impl<'a, E, W> ExperimentRun<'a, E, W> {
     /// Calls `watch` with the number of runs that have ended, of all points, and of events that
     /// were executed: on the GPU after each submission, on the CPU after each run. A run that
     /// overflows is repeated with more room. It counts as ended until the runs beside it have
-    /// ended, and the events of both attempts count.
+    /// ended, and the events of both attempts count. On the CPU a thread of rayon's pool calls it,
+    /// so it must not wait for other work of that pool.
     ///
     /// If `watch` returns [`ControlFlow::Break`], the results are those of the first replications,
     /// the same number for each point. Replications that shared the device with one that has not

@@ -43,7 +43,9 @@ impl<M: Model> Simulation<M> {
         // A strategy in a trial is not a choice.
         let windows = if calendar { Windows::EPOCHS } else { self.auto.settled(self.strategy).windows };
         let strategy = Strategy { queue, windows, is_team: false };
+        let wide = !self.strategy.windows.are_epochs();
         self.rebuild(strategy, self.memory.capacity(), &[]).await?;
+        self.further |= wide;
         self.auto = Auto::new(&[strategy], self.memory.cut.rows, None, Duration::ZERO);
         self.pace = self.pace.clone().slower(64);
         Ok(())
