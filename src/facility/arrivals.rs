@@ -184,34 +184,42 @@ impl MarkovArrivals {
                 ));
             }
         }
-        // The shares of time in the phases, by steps of the chain of a common clock.
-        let most = (0..phases).map(|phase| self.rate_of(phase)).fold(0.0, f64::max) * 1.01;
-        let mut shares = vec![0.0; phases];
-        shares[0] = 1.0;
-        for _ in 0..MOST_STEPS {
-            let mut next = vec![0.0; phases];
-            for (phase, share) in shares.iter().enumerate() {
-                next[phase] += share * (1.0 - self.rate_of(phase) / most);
-                for (rate, to, _) in self.changes(phase) {
-                    next[to] += share * rate / most;
-                }
-            }
-            let change: f64 = shares.iter().zip(&next).map(|(old, new)| (old - new).abs()).sum();
-            shares = next;
-            if change < 1e-15 {
-                break;
-            }
-        }
+        let shares = self.shares();
         let arrivals = |phase: usize| self.d1[phase].iter().sum::<f64>();
         match (0..phases).map(|phase| shares[phase] * arrivals(phase)).sum::<f64>() {
             rate if rate > 0.0 => Ok(rate),
             _ => Err("no rate in `d1` is reached: there are no arrivals".to_owned()),
         }
     }
+
+    /// The shares of time in the phases, after the start in the first one: by steps of the chain of
+    /// a common clock, and by 2, 4, 8 and more of them.
+    fn shares(&self) -> Vec<f64> {
+        let phases = self.d0.len();
+        let clock = (0..phases).map(|phase| self.rate_of(phase)).fold(0.0, f64::max) * 1.01;
+        let mut steps = vec![vec![0.0; phases]; phases];
+        for (phase, row) in steps.iter_mut().enumerate() {
+            for (rate, to, _) in self.changes(phase) {
+                row[to] += rate / clock;
+            }
+        }
+        for _ in 0..DOUBLINGS {
+            // The diagonal is the remainder, so that rare changes keep their digits.
+            for (phase, row) in steps.iter_mut().enumerate() {
+                row[phase] = 0.0;
+                row[phase] = (1.0 - row.iter().sum::<f64>()).max(0.0);
+            }
+            let of =
+                |row: &[f64], to: usize| row.iter().zip(&steps).map(|(share, next)| share * next[to]).sum();
+            steps = steps.iter().map(|row| (0..phases).map(|to| of(row, to)).collect()).collect();
+        }
+        steps.swap_remove(0)
+    }
 }
 
-/// Steps of the clock in which shares of phases are found.
-const MOST_STEPS: usize = 100_000;
+/// Doublings of the number of steps in which shares of phases are found: enough for changes through
+/// all phases, each at a rate of 10^-20 of the fastest one.
+const DOUBLINGS: usize = 1100;
 
 #[cfg(test)]
 mod tests {
@@ -253,7 +261,21 @@ mod tests {
             d0: vec![vec![-5.0, 3.0], vec![1.0, -1.4]],
             d1: vec![vec![2.0, 0.0], vec![0.0, 0.4]],
         };
-        assert!((map.rate().unwrap() - (0.25 * 2.0 + 0.75 * 0.4)).abs() < 1e-9);
+        assert!((map.rate().unwrap() - (0.25 * 2.0 + 0.75 * 0.4)).abs() < 1e-12);
+        // Phases that last a million times as long as the time between arrivals, or 10^15 times.
+        for rare in [1e-3, 1e-12] {
+            let map = MarkovArrivals {
+                d0: vec![vec![-1000.0 - rare, rare], vec![3.0 * rare, -3.0 * rare]],
+                d1: vec![vec![1000.0, 0.0], vec![0.0, 0.0]],
+            };
+            assert!((map.rate().unwrap() - 750.0).abs() < 1e-6, "{rare}: {}", map.rate().unwrap());
+        }
+        // The first phase is left for one of two others, which are not left.
+        let map = MarkovArrivals {
+            d0: vec![vec![-4.0, 1.0, 3.0], vec![0.0, -8.0, 0.0], vec![0.0, 0.0, -2.0]],
+            d1: vec![vec![0.0; 3], vec![0.0, 8.0, 0.0], vec![0.0, 0.0, 2.0]],
+        };
+        assert!((map.rate().unwrap() - (0.25 * 8.0 + 0.75 * 2.0)).abs() < 1e-12);
         let wrong = |d0: &[&[f64]], d1: &[&[f64]]| {
             let rows = |rows: &[&[f64]]| rows.iter().map(|row| row.to_vec()).collect();
             MarkovArrivals { d0: rows(d0), d1: rows(d1) }.rate().unwrap_err()

@@ -150,6 +150,9 @@ const LEAST: usize = 10;
 /// number from here on.
 const MOST_OF_SAMPLE: usize = 500;
 
+/// How much longer times are where samples are drawn from tables.
+const FINER: f64 = (1_u64 << 30) as f64;
+
 /// The numbers of a column of a text in CSV, or of the only one.
 ///
 /// # Errors
@@ -201,9 +204,12 @@ fn one(family: &Family, sample: &Sample, options: Options) -> Option<Fit> {
 
 /// Anderson's and Darling's statistic of sorted times.
 fn statistic(law: &Distribution, sample: &Sample) -> f64 {
-    // The shortest time of a Pareto distribution is a parameter, and the others are a sample.
-    let values =
-        if matches!(law, Distribution::Pareto { .. }) { &sample.values[1..] } else { &sample.values };
+    // The shortest time of a Pareto distribution is a parameter, and the longer ones are a sample.
+    let shortest = match law {
+        Distribution::Pareto { .. } => sample.values.partition_point(|value| *value <= sample.least()),
+        _ => 0,
+    };
+    let values = &sample.values[shortest..];
     let tails = law.tails();
     let both: Vec<[f64; 2]> = values.iter().map(|&value| tails(value).map(f64::ln)).collect();
     let n = values.len() as f64;
@@ -221,8 +227,15 @@ fn p_value(
 ) -> Option<f64> {
     let count = sample.values.len().min(MOST_OF_SAMPLE) as u64;
     let resolution = Resolution::default();
-    let words = law.words_at(resolution).ok()?;
-    let table = law.table_at(resolution).unwrap_or_default();
+    // Small shapes of a gamma distribution have many times far below its mean, which are not to be
+    // one: tables of such laws are made for longer times, if they can be.
+    let finer = (family.scaled)(law, FINER);
+    let (finest, fine) = match finer.table_at(resolution) {
+        Some(_) if family.scales => (finer, FINER),
+        _ => (*law, 1.0),
+    };
+    let words = finest.words_at(resolution).ok()?;
+    let table = finest.table_at(resolution).unwrap_or_default();
     let (kind, drawn) = Law::of(&words);
     let (mut further, mut samples) = (0, 0);
     for number in 0..options.bootstrap {
@@ -230,11 +243,14 @@ fn p_value(
         // A draw of 0 ticks is half a tick, because times are above 0.
         let tick = 0.5 / f64::from(resolution.ticks_per_unit());
         let mut draw = |_| resolution.units((KINDS[kind].time)(&mut stream, &drawn, table.as_flattened()));
-        let values = (0..count).map(|i| draw(i).max(tick)).collect();
+        let values = (0..count).map(|i| draw(i).max(tick) / fine).collect();
         let other = Sample::of(values);
         let Some(fitted) = (family.fit)(&other) else { continue };
-        samples += 1;
-        further += u32::from(self::statistic(&fitted, &other) >= statistic);
+        let found = self::statistic(&fitted, &other);
+        if !found.is_nan() {
+            samples += 1;
+            further += u32::from(found >= statistic);
+        }
     }
     (samples > 0).then(|| f64::from(further + 1) / f64::from(samples + 1))
 }

@@ -9,7 +9,7 @@ use crate::statistics::{Estimator, Part, Pooled};
 use crate::time::Ticks;
 
 use super::distribution::whole;
-use super::nodes::{Kind, Node, Pair};
+use super::nodes::{Kind, Node, Pair, entered};
 use super::scale::TimeScale;
 use super::sums::{Observed, Sum, real};
 use super::theory;
@@ -378,6 +378,7 @@ impl Facility {
         use Measure::*;
         let mut columns = Vec::new();
         let new = |node, class, measure| Measured::new(node, class, measure, ticks);
+        let entered = entered(&self.nodes);
         for (number, node) in self.nodes.iter().enumerate() {
             let shared = matches!(node.kind, Kind::Station { discipline: Discipline::Sharing, .. });
             let mut measures = match node.kind {
@@ -404,9 +405,7 @@ impl Facility {
                 measures.extend(parts(SojournQuantile));
             }
             let bounded = |class: usize| node.pairs[class].comes && node.room(class).is_some();
-            if (0..node.pairs.len()).any(bounded)
-                && (!node.blocks || self.nodes.iter().any(|other| sends(other, number)))
-            {
+            if (0..node.pairs.len()).any(bounded) && (!node.blocks || entered[number]) {
                 measures.push(Loss);
             }
             if node.pairs.iter().any(|pair| pair.patience.is_some()) {
@@ -549,10 +548,4 @@ impl Facility {
         use crate::pdes::Model as _;
         self.params().warm_up
     }
-}
-
-/// Whether a source sends customers to a node.
-fn sends(source: &Node, node: usize) -> bool {
-    let routes = source.pairs.iter().flat_map(|pair| &pair.routes);
-    matches!(source.kind, Kind::Source { .. }) && routes.into_iter().any(|route| route.node == node)
 }

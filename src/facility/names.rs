@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::beyond::{Batches, Beyond, ShiftEnd, Skilled};
 use super::network::{Network, Station, WhenFull};
 use super::nodes::{Kind, Node, Pair, ResolvedRoute};
+use super::source::of_mean;
 use super::{Discipline, Distribution, FacilityError, Link, MAX_FORK_TASKS, Route};
 
 /// Most lines to choose the shortest from.
@@ -202,7 +203,10 @@ impl<'n> Names<'n> {
             if !(1..=MOST_BATCH).contains(&source.batch) {
                 return Err(setting(name, "the batch", source.batch, format!("choose 1 to {MOST_BATCH}")));
             }
-            let kind = Kind::Source { interarrival: source.interarrival, class, batch: source.batch };
+            // A list with classes has arrivals of several sources.
+            let own = source.times.as_ref().map(|times| of_mean(times.mean(Some(&self.classes[class]))));
+            let interarrival = own.unwrap_or(source.interarrival);
+            let kind = Kind::Source { interarrival, class, batch: source.batch };
             let routes = self.routes(name, &source.to)?.into_iter().enumerate();
             // Only the source's own class has routes.
             let routes = routes.map(|(number, routes)| if number == class { routes } else { Vec::new() });
@@ -230,7 +234,8 @@ impl<'n> Names<'n> {
         }
         for (name, station) in &network.stations {
             let scheduled = station.schedule.iter().map(|piece| piece.servers).max();
-            let servers = scheduled.unwrap_or(station.servers);
+            let grouped = station.groups.values().map(|group| group.servers).reduce(u32::saturating_add);
+            let servers = scheduled.or(grouped).unwrap_or(station.servers);
             if servers == 0 {
                 let remedy = "choose at least 1, or use a delay if no customer waits".to_owned();
                 return Err(setting(name, "the number of servers", 0, remedy));
@@ -352,7 +357,9 @@ impl<'n> Names<'n> {
             let routes = self.routes(name, &fork.to)?.into_iter().zip(self.tasks(name, &fork.tasks)?);
             let pairs = routes.map(|(routes, tasks)| Pair { routes, tasks, ..Pair::default() }).collect();
             let mut node = Node::new(name, Kind::Fork, Some(&fork.to), pairs);
-            let fewest = node.pairs.iter().map(|pair| pair.tasks.len()).min().unwrap_or(0);
+            // Classes without tasks do not come.
+            let tasks = node.pairs.iter().map(|pair| pair.tasks.len());
+            let fewest = tasks.filter(|tasks| *tasks > 0).min().unwrap_or(0);
             if let Some(quorum) = fork.quorum.filter(|quorum| !(1..=fewest).contains(&(*quorum as usize))) {
                 let remedy = format!("choose 1 to {fewest}, the number of tasks");
                 return Err(setting(name, "`quorum`", quorum, remedy));

@@ -1,6 +1,6 @@
 //! The nodes of a checked network.
 
-use super::beyond::Beyond;
+use super::beyond::{Beyond, Skilled};
 use super::{Discipline, Distribution, FacilityError, Route};
 
 /// The kind of a node.
@@ -134,6 +134,29 @@ impl Node {
         self.there(servers) * pace * self.beyond.pace()
     }
 
+    /// The load of the groups of its servers that serve some classes alone, the largest of all
+    /// sets of groups; `work` is that of a class in a unit of time. 0 for one group, and for more
+    /// than 12.
+    pub(crate) fn load_of_groups(&self, servers: u32, work: impl Fn(usize) -> f64) -> f64 {
+        let groups = &self.beyond.groups;
+        if !(2..=12).contains(&groups.len()) {
+            return 0.0;
+        }
+        let speed = |group: &Skilled| f64::from(group.servers) * group.speed;
+        let all: f64 = groups.iter().map(speed).sum();
+        let load = |set: u32| {
+            let inside = |number: usize| set >> number & 1 == 1;
+            let there = groups.iter().enumerate().filter(|(number, _)| inside(*number));
+            let there: f64 = there.map(|(_, group)| speed(group)).sum();
+            let alone = |class: &usize| {
+                groups.iter().enumerate().all(|(number, group)| inside(number) || !group.serves[*class])
+            };
+            let work: f64 = (0..self.pairs.len()).filter(alone).map(&work).sum();
+            work / (self.fastest(servers) * there / all)
+        };
+        (1..1 << groups.len()).map(load).fold(0.0, f64::max)
+    }
+
     /// Whether any of its routes leads to a node that blocks, directly or through routers.
     pub(crate) fn holds(&self, nodes: &[Node]) -> bool {
         !self.held_targets(nodes).is_empty()
@@ -158,6 +181,21 @@ impl Node {
         }
         found
     }
+}
+
+/// By node: whether customers come there from a source, directly or through routers.
+pub(crate) fn entered(nodes: &[Node]) -> Vec<bool> {
+    let mut entered = vec![false; nodes.len()];
+    let mut work: Vec<&Node> = nodes.iter().filter(|node| matches!(node.kind, Kind::Source { .. })).collect();
+    while let Some(node) = work.pop() {
+        for route in node.pairs.iter().flat_map(|pair| &pair.routes) {
+            let to = &nodes[route.node];
+            if !std::mem::replace(&mut entered[route.node], true) && to.kind == Kind::Router {
+                work.push(to);
+            }
+        }
+    }
+    entered
 }
 
 /// Takes nodes out of a set, until all the others stay in it.

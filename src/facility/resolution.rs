@@ -1,10 +1,12 @@
 //! Ticks in a unit of time: as described, or chosen to make times exact.
 
+use super::check::Form;
 use super::{Discipline, Distribution, Facility, FacilityError, Network, Route};
 use crate::text::first_of;
 use crate::time::Resolution;
 
-/// The factor between 62 bits of ticks and the 2^47 of the clock of shared servers.
+/// The factor between 62 bits of ticks and the 2^47 of the clock of shared servers and of process
+/// models.
 const SHARED: f64 = (1 << 15) as f64;
 
 const MOST: f64 = 4_611_686_018_427_387_904.0;
@@ -103,7 +105,7 @@ impl Times {
 }
 
 /// The resolution of a network, and warnings that name rounded times.
-pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>), FacilityError> {
+pub(super) fn resolution(network: &Network, form: Form) -> Result<(Resolution, Vec<String>), FacilityError> {
     let times = Times::of(network);
     // A time that runs do not reach need not be exact, unless it fits at any resolution.
     let until = network.until.unwrap_or(f64::INFINITY);
@@ -123,7 +125,8 @@ pub(super) fn resolution(network: &Network) -> Result<(Resolution, Vec<String>),
             let longest = constants.clone().filter(may_fit).fold(0.0, f64::max);
             let constants: Vec<f64> = constants.filter(|&units| matters(units)).collect();
             let shares = network.stations.values().any(|station| station.discipline == Discipline::Sharing);
-            let run = network.until.map_or(longest, |until| until * if shares { SHARED } else { 1.0 });
+            let room = if shares || form == Form::Process { SHARED } else { 1.0 };
+            let run = network.until.map_or(longest, |until| until * room);
             Resolution::for_times(&constants, shortest, run)
         }
     };

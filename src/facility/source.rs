@@ -109,7 +109,7 @@ impl TryFrom<WrittenSource> for Source {
 
 /// The time between arrivals by which rates and loads of other arrivals are computed: no Poisson
 /// process, for which there is theory.
-fn of_mean(mean: f64) -> Distribution {
+pub(super) fn of_mean(mean: f64) -> Distribution {
     Distribution::Erlang { stages: 2, mean }
 }
 

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::nodes::{Choice, Kind, Node, Pair, ResolvedRoute};
+use super::nodes::{Choice, Kind, Node, Pair, ResolvedRoute, entered};
 use super::places::ClassesAtNodes;
 use super::{Discipline, Distribution, FacilityError, Region};
 
@@ -245,9 +245,16 @@ pub(super) fn stable(
         return Err(FacilityError::Unstable { node: node.name.clone(), load: f64::INFINITY });
     }
     let behind = behind(nodes, Node::mixes);
+    // Customers of a source may be lost at a station that blocks, also behind routers.
+    let entered = entered(nodes);
+    let is_fresh = |node: &Node| match node.kind {
+        Kind::Source { .. } => true,
+        Kind::Router => nodes.iter().zip(&entered).any(|(of, &entered)| entered && std::ptr::eq(of, node)),
+        _ => false,
+    };
     let sure = if nodes.iter().any(|node| node.blocks || node.mixes()) {
         rates(nodes, outside, |node, class, route| {
-            let lost = matches!(node.kind, Kind::Source { .. }) && nodes[route.node].blocks;
+            let lost = nodes[route.node].blocks && is_fresh(node);
             node.keeps(class) && !node.mixes() && !lost
         })?
     } else {
@@ -282,6 +289,13 @@ pub(super) fn stable(
             _ => sure_work(node, &sure[number]),
         };
         unstable(node.name.clone(), work / node.fastest(servers))?;
+        let of_class = |class: usize| {
+            let pair = &node.pairs[class];
+            let waits = pair.from_outside && pair.patience.is_none();
+            let rate = if capacity.is_none() && !behind[number] { pair.rate } else { sure[number][class] };
+            if waits { rate * pair.service.map_or(0.0, |service| service.mean()) } else { 0.0 }
+        };
+        unstable(node.name.clone(), node.load_of_groups(servers, of_class))?;
     }
     for number in
         (0..nodes.len()).filter(|&number| nodes[number].choice == Choice::Shortest && nodes[number].mixes())

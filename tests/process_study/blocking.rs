@@ -269,3 +269,23 @@ to = "out"
     assert!(outcome(translated(&text(2, others), &study)).is_ok());
     assert!(outcome(translated(&text(2, "patience_of.frame = { constant = 90 }"), &study)).is_ok());
 }
+
+/// Customers of two classes from `a`: `x` keep their server until there is room, `y` travel first.
+#[test]
+fn a_travelling_customer_waits_for_room_on_its_way() {
+    let text = r#"
+name = "n"
+classes = ["x", "y"]
+source.x = { times = [39], class = "x", to = "a" }
+source.y = { times = [1, 2], class = "y", to = "a" }
+station.a = { service = { constant = 0.5 }, to = [{ class = "x", node = "b" }, { class = "y", node = "c", travel = { constant = 5 } }] }
+station.b = { service = { constant = 1 }, capacity = 1, when_full = "block", to = "out" }
+station.c = { service = { constant = 10 }, capacity = 1, when_full = "block", to = "out" }
+sink.out = {}
+"#;
+    // At `c` at 6.5 and 7.5, served from 6.5 and 16.5.
+    let report = translated(&network(text), &Study::new(2, 40.0, 0.0)).unwrap();
+    let sojourn = row(&report, "out", Some("y"), Measure::Sojourn).mean.unwrap();
+    assert!((sojourn - (15.5 + 24.5) / 2.0).abs() < 1e-6, "{report}");
+    assert_eq!(row(&report, "a", Some("y"), Measure::Sojourn).mean, Some(0.5), "{report}");
+}

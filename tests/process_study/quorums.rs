@@ -116,6 +116,15 @@ sink.out = {}
     agrees(&report, ("ask", None, Measure::Tasks), 4.0 / 2.0);
     // With all tasks, the network form runs it.
     assert!(network(&text.replace("quorum = 2", "quorum = 4")).compile().is_ok());
+    // A class that does not come has no tasks.
+    let other = text.replace(
+        "name =",
+        "classes = [\"customer\", \"other\"]\nsource.other = { interarrival = { exponential = 9 }, class = \"other\", \
+         to = \"out\" }\nname =",
+    );
+    let tasks = ["a", "b", "c", "d"].map(|node| format!("{{ class = \"customer\", node = \"{node}\" }}"));
+    let other = other.replace("[\"a\", \"b\", \"c\", \"d\"]", &format!("[{}]", tasks.join(", ")));
+    NetworkProcess::new(&network(&other)).unwrap_or_else(|error| panic!("{error}\n{other}"));
     for (quorum, word) in [("0", "choose 1 to 4"), ("5", "choose 1 to 4")] {
         let wrong = network(&text.replace("quorum = 2", &format!("quorum = {quorum}")));
         let error = NetworkProcess::new(&wrong).unwrap_err().to_string();

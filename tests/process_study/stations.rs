@@ -373,3 +373,70 @@ to = "out"
         agrees(&report, ("desk", Some(name), Measure::Reneged), patience * waiting(class) / arrivals[class]);
     }
 }
+
+/// Out of order from 10 to 18, and off shift from 15 to 20: back for the customer at 20.5.
+#[test]
+fn servers_whose_shift_ends_during_an_outage_are_back_after_it() {
+    let text = r#"
+name = "n"
+source.in = { times = [20.5], to = "desk" }
+sink.out = {}
+[station.desk]
+service = { constant = 1 }
+schedule = [{ lasts = 15, servers = 1 }, { lasts = 5, servers = 0 }]
+shift = "preempt"
+breakdown = { up = { constant = 10 }, down = { constant = 8 } }
+to = "out"
+"#;
+    let report = reported(text, &Study::new(2, 25.0, 0.0));
+    let mean = |measure| row(&report, "desk", None, measure).mean.unwrap();
+    assert_eq!((mean(Measure::Wait), mean(Measure::Sojourn)), (0.0, 1.0), "{report}");
+}
+
+/// M/M/1/5 whose customers come through a router: 32 of 63 find no room at twice the load.
+#[test]
+fn customers_that_are_lost_behind_a_router_are_counted() {
+    let text = r#"
+name = "n"
+source.in = { interarrival = { exponential = 0.5 }, to = "door" }
+router.door = { to = "desk" }
+station.desk = { service = { exponential = 1 }, capacity = 5, when_full = "block", to = "out" }
+sink.out = {}
+"#;
+    let study = plan(24, 2000.0, 100.0);
+    let process = NetworkProcess::new(&network(text)).unwrap();
+    let results = process.compiled().study(&process.study(&study).unwrap()).run().unwrap();
+    agrees(&process.report(&study, &results).unwrap(), ("desk", None, Measure::Loss), 32.0 / 63.0);
+}
+
+#[test]
+fn groups_that_alone_serve_a_class_have_to_be_enough() {
+    let text = |gap: f64| {
+        format!(
+            r#"
+name = "n"
+classes = ["a", "b"]
+source.a = {{ interarrival = {{ exponential = {gap} }}, class = "a", to = "desk" }}
+source.b = {{ interarrival = {{ exponential = 10 }}, class = "b", to = "desk" }}
+sink.out = {{}}
+[station.desk]
+service = {{ exponential = 1 }}
+to = "out"
+groups.first = {{ servers = 1, serves = ["a"] }}
+groups.second = {{ servers = 2, serves = ["b"] }}
+"#
+        )
+    };
+    let refused = NetworkProcess::new(&network(&text(0.8))).unwrap_err().to_string();
+    assert!(refused.starts_with("`desk` has to serve 1.250 times"), "{refused}");
+    assert!(NetworkProcess::new(&network(&text(1.1))).is_ok());
+    let shared = text(0.8).replace("serves = [\"b\"]", "serves = [\"a\", \"b\"]");
+    assert!(NetworkProcess::new(&network(&shared)).is_ok());
+}
+
+#[test]
+fn runs_of_process_models_have_fewer_ticks() {
+    let text = desk(0.3333333333, "speeds = [1]").replace("exponential = 0.3", "constant = 0.3");
+    let text = format!("until = 100000\n{}", text.replace("exponential = 1", "exponential = 0.1"));
+    NetworkProcess::new(&network(&text)).unwrap();
+}

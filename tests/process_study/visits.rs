@@ -105,6 +105,21 @@ fn visits_are_those_of_the_study() {
 }
 
 #[test]
+fn nodes_may_have_names_in_any_alphabet() {
+    let text = r#"
+name = "n"
+source.in = { interarrival = { constant = 2 }, to = "станок" }
+station."станок" = { service = { constant = 1 }, speeds = [1], to = "受付" }
+station."受付" = { service = { constant = 1.5 }, to = "n" }
+station.n = { service = { constant = 0.5 }, to = "out" }
+sink.out = {}
+"#;
+    let visits = visits_of(text, &Study::new(1, 100.0, 0.0), Follow::first(2));
+    let nodes: Vec<_> = visits.iter().filter(|visit| visit.customer == 2).map(|visit| &*visit.node).collect();
+    assert_eq!(nodes, ["станок", "受付", "n", "out"]);
+}
+
+#[test]
 fn one_long_run_of_both_forms_has_the_same_rows() {
     let study = Study::new(1, 800.0, 50.0);
     let go_on = |_: &eventhorizon::pdes::Progress| ControlFlow::Continue(());

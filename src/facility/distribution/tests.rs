@@ -69,6 +69,26 @@ fn draws_have_their_distribution_functions() {
 }
 
 #[test]
+fn phases_of_very_different_lengths_have_their_tails() {
+    for short in [1.0, 1e-4, 1e-9, 1e-16] {
+        let (long, continues) = (3.0, 0.7);
+        let law =
+            Distribution::Coxian(Kept::new(Phases { means: vec![short, long], continues: vec![continues] }));
+        let tails = law.tails();
+        for x in [0.3 * short, 2.0 * short, 0.5, 3.0, 20.0] {
+            let [first, second] = [short, long].map(|mean: f64| (-x / mean).exp());
+            let both = (long * second - short * first) / (long - short);
+            let expected = (1.0 - continues) * first + continues * both;
+            let [lower, upper] = tails(x);
+            assert!((upper / expected - 1.0).abs() < 1e-8, "{short}, {x}: {upper}, {expected}");
+            assert!((lower - (1.0 - expected)).abs() < 1e-9, "{short}, {x}: {lower}");
+        }
+    }
+    let far = Distribution::Coxian(Kept::new(Phases { means: vec![1e-10, 1e9], continues: vec![0.7] }));
+    assert!(far.words_at(Resolution::default()).unwrap_err().contains("leave out the short one"));
+}
+
+#[test]
 fn tables_are_exact_at_every_probability() {
     let tick = 2.0 / f64::from(Resolution::default().ticks_per_unit());
     let curves = Distribution::examples().chain(others()).filter(|law| {

@@ -68,6 +68,31 @@ fn p_values_are_small_for_another_family_alone() {
 }
 
 #[test]
+fn rounded_times_keep_the_family_that_begins_at_the_shortest() {
+    let mut times = draws(&Distribution::Pareto { shape: 3.0, scale: 1.5 }, 2000);
+    times.iter_mut().for_each(|time| *time = (*time * 100.0).round() / 100.0);
+    let fits = fit(&times, Options::default().bootstrap(0)).unwrap();
+    assert_eq!(fits[0].family, "pareto", "{fits:?}");
+    assert!(fits[0].anderson_darling.is_finite());
+}
+
+#[test]
+fn p_values_of_small_shapes_are_those_of_the_family() {
+    let shape = 0.1;
+    let large = draws(&Distribution::Gamma { shape: 1.0 + shape, scale: 1.0 }, 500);
+    let mut stream = Stream::new(9, 1, 0);
+    let mut uniform = || (f64::from(stream.draw()) + 0.5) / 2_f64.powi(32);
+    // In floating point, where small times differ.
+    let own: Vec<f64> = large.into_iter().map(|time| time * uniform().powf(1.0 / shape)).collect();
+    let other: Vec<f64> = (0..500).map(|_| (-uniform().ln()).powi(5)).collect();
+    let [own, other] = [own, other].map(|times| {
+        let fits = fit(&times, Options::default().bootstrap(100)).unwrap();
+        fits.into_iter().find(|fit| fit.family == "gamma").unwrap().p_value.unwrap()
+    });
+    assert!(own > 0.05 && other < 0.05, "{own} {other}");
+}
+
+#[test]
 fn printed_distributions_are_read_again() {
     let times = draws(&Distribution::Weibull { scale: 2e-3, shape: 1.5 }, 300);
     for fit in fit(&times, Options::default().bootstrap(0)).unwrap() {

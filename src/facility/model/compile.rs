@@ -40,7 +40,7 @@ impl Facility {
         network: &Network,
         allow_unstable: bool,
     ) -> Result<Self, FacilityError> {
-        let (resolution, rounding) = resolution(network)?;
+        let (resolution, rounding) = resolution(network, Form::Process)?;
         let scale = TimeScale::new(resolution, network.until);
         let nodes = check(network, scale, allow_unstable, Form::Process)?;
         let bin_shift = bin_shift(&nodes, resolution);
@@ -57,7 +57,7 @@ impl Facility {
     }
 
     fn new(network: &Network, allow_unstable: bool) -> Result<Self, FacilityError> {
-        let (resolution, rounding) = resolution(network)?;
+        let (resolution, rounding) = resolution(network, Form::Network)?;
         let scale = TimeScale::new(resolution, network.until);
         let nodes = check(network, scale, allow_unstable, Form::Network)?;
         if let Some([first, second]) = collision(&nodes, &network.classes) {

@@ -208,13 +208,21 @@ impl Writer<'_> {
         let arms = reached.into_iter().map(|place: usize| {
             let (node, to, travels) = self.targets[place].clone();
             let mut way = if to == class { Vec::new() } else { vec![set("class", to)] };
-            for time in &travels {
+            // The next one that compares lines sees this customer.
+            let mut enters = if compares && travels.is_empty() { Vec::new() } else { self.settled(node) };
+            if self.nodes[node].blocks && !travels.is_empty() {
+                // It has left its server, and waits for room on its way.
+                enters.push(json!({ "seize": self.room(node, to) }));
+            }
+            let (last, before) =
+                travels.split_last().map_or((None, &[][..]), |(last, rest)| (Some(last), rest));
+            for time in before {
                 way.extend(self.travel(time, Vec::new()));
             }
-            // The next one that compares lines sees this customer.
-            if !(compares && travels.is_empty()) {
-                way.extend(self.settled(node));
-            }
+            way.extend(match last {
+                Some(time) => self.travel(time, enters),
+                None => enters,
+            });
             way.push(json!({ "go": self.names.pair("at", node, to) }));
             (format!("next == {place}"), way)
         });
@@ -251,8 +259,9 @@ impl Writer<'_> {
             if !reached.contains(&place) {
                 reached.push(place);
             }
+            let travels_there = !self.targets[place].2.is_empty();
             let mut way = vec![set("next", place)];
-            if node.blocks {
+            if node.blocks && !travels_there {
                 let seizes = json!({ "seize": self.room(route.node, route.class) });
                 if self.cyclic[from] && self.cyclic[route.node] {
                     let waits = waits(self.names, from, route.node);

@@ -96,11 +96,17 @@ impl Writer<'_> {
             );
             // A server that is not there, or is blocked, is stopped when it comes back.
             if !takes.is_empty() {
+                let mut stop =
+                    json!({ "use": name, "priority": BREAKS, "patience": "back - now", "for": "back - now" });
+                if interrupts(node) {
+                    // If a schedule takes it away, it may come back after the repair.
+                    stop["preempted"] = json!([]);
+                }
                 self.entities.insert(
                     breaker,
                     json!({
                         "attributes": { "back": { "kind": "time", "value": 0 } },
-                        "do": [{ "use": name, "priority": BREAKS, "patience": "back - now", "for": "back - now" }],
+                        "do": [{ "while": "now < back", "do": [stop] }],
                     }),
                 );
             }

@@ -24,9 +24,11 @@ impl Names {
             for name in names {
                 let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
                 let plain = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+                // Names of other alphabets have no such letter.
+                let plain = if plain.is_empty() { "n".to_owned() } else { plain };
                 let mut found = plain.clone();
                 for number in 2.. {
-                    if !found.is_empty() && taken.insert(found.clone()) {
+                    if taken.insert(found.clone()) {
                         break;
                     }
                     found = format!("{plain}_{number}");
