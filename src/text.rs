@@ -169,6 +169,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_first_of_many_are_named() {
+        let texts = |count: u32| (1..=count).map(|number| number.to_string()).collect::<Vec<_>>();
+        assert_eq!(first_of(&texts(0)), "");
+        assert_eq!(first_of(&texts(4)), "1; 2; 3; 4");
+        assert_eq!(first_of(&texts(6)), "1; 2; 3; 4; and 2 more");
+    }
+
+    #[test]
     fn mistyped_names_get_a_suggestion() {
         let known = ["servers", "service", "discipline"];
         assert_eq!(closest("servrs", known), Some("servers"));

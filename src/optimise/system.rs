@@ -166,25 +166,23 @@ impl System {
                 // Entities enter faster than they leave at some of the points.
                 let mut all = Vec::with_capacity(points.len());
                 for at in points {
-                    let made = match full.get(at) {
-                        Some(_) => Err(full[at]),
-                        None => match run(std::slice::from_ref(at)) {
-                            Ok(mut made) => Ok(made.swap_remove(0)),
-                            Err(ProcessError::Full(found)) if range.start == 0 => {
-                                Err(study.until / found.time)
-                            }
-                            Err(error) => return Err(error.into()),
-                        },
-                    };
-                    all.push(match made {
+                    if let Some(load) = full.get(at) {
+                        all.push(unstable(*load, range.len(), columns)?);
+                        continue;
+                    }
+                    all.push(match run(std::slice::from_ref(at)) {
                         Ok(mut made) => {
+                            let mut made = made.swap_remove(0);
                             add_columns(&mut made, columns, At { ranges, places: at }, &|_| None)?;
                             made
                         }
-                        Err(load) => {
+                        // Instead of what was made of it before, too.
+                        Err(ProcessError::Full(found)) => {
+                            let load = study.until / found.time;
                             full.insert(at.clone(), load);
-                            unstable(load, range.len(), columns)?
+                            unstable(load, range.end as usize, columns)?
                         }
+                        Err(error) => return Err(error.into()),
                     });
                 }
                 Ok(all)

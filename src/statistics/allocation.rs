@@ -127,7 +127,8 @@ impl Allocation {
                     let count = summary.observations as f64;
                     Ok(Seen { count, mean: sign * mean, variance })
                 }
-                (failed, _) => Err(AnalysisError::Failed { point, failed: failed.max(1) }),
+                (0, None) => Err(AnalysisError::Rare { name: column.to_owned(), point }),
+                (failed, _) => Err(AnalysisError::Failed { point, failed }),
             }
         };
         observations.iter().enumerate().map(of).collect()
@@ -248,6 +249,28 @@ mod tests {
         // With a first stage of the whole budget, all systems have equal shares.
         let (optimal, equal) = (right(320, 10), right(320, 40));
         assert!(optimal > equal && optimal > 185, "{optimal} and {equal} of 200");
+    }
+
+    #[test]
+    fn measures_that_few_replications_observe_are_refused() {
+        let rare = |points: &[usize], replications: Range<u32>| {
+            let of = |&point: &usize| {
+                let counts: Vec<u32> =
+                    replications.clone().map(|r| u32::from(point == 0 || r == 3)).collect();
+                let column =
+                    |name: &str, values| Column { name: name.to_owned(), values: Values::U32(values) };
+                let columns = vec![column("sum", counts.clone()), column("count", counts)];
+                let mut made = Observations::new(replications.len(), columns, [], Pairing::Independent)?;
+                made.pool("mean", &["sum", "count"], |means| means[0] / means[1])?;
+                Ok(made)
+            };
+            points.iter().map(of).collect::<Result<Vec<_>>>()
+        };
+        let error = Allocation::new(200).run(2, "mean", rare).unwrap_err().to_string();
+        assert!(error.starts_with("`mean` was observed in too few replications of point 1"), "{error}");
+        let systems = rare(&[0, 1], 0..20).unwrap();
+        let error = super::super::Selection::new(0.1, 0.95).screen(&systems, "mean").unwrap_err();
+        assert!(matches!(error, AnalysisError::Rare { point: 1, .. }), "{error}");
     }
 
     #[test]

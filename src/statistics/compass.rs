@@ -60,7 +60,8 @@ pub struct Found {
     /// Whether the best point meets the constraints by its estimates.
     pub is_feasible: bool,
     /// Whether the intervals separate the best point from all its neighbours, and its constraints
-    /// from their bounds, at the level for all of them together (Bonferroni).
+    /// from their bounds, at the level for all of them and all times of asking together
+    /// (Bonferroni).
     pub is_clear: bool,
 }
 
@@ -89,7 +90,8 @@ impl Compass {
     /// Calls `run` for replications of points until the result is clear or the budget is spent:
     /// `run(points, replications)` makes the same replications of each of these points, with common
     /// random numbers. The search begins at `start`, or in the middle of the box. It ends with what
-    /// it has where `run` returns no observations.
+    /// it has where `run` returns no observations. Observations of all replications from 0 on
+    /// replace those of a point that were made before.
     ///
     /// # Errors
     /// [`AnalysisError::Setting`] for an empty box and a budget of less than the first stage;
@@ -110,6 +112,7 @@ impl Compass {
             ranges,
             visited: Vec::new(),
             spent: 0,
+            asked: 0,
             stream: Stream::new(self.seed, SAMPLING, 0),
         };
         let first: Vec<i64> = start.filter(inside).map_or_else(middle, <[i64]>::to_vec);
@@ -178,6 +181,8 @@ struct Search<'c> {
     ranges: &'c [RangeInclusive<i64>],
     visited: Vec<Visited>,
     spent: u64,
+    /// How often it was asked whether the result is clear.
+    asked: u32,
     stream: Stream,
 }
 
@@ -208,6 +213,9 @@ impl Search<'_> {
         self.spent += u64::from(range.end - range.start) * points.len() as u64;
         for (at, made) in points.iter().zip(made) {
             match self.place(at) {
+                Some(place) if made.replications() > range.len() => {
+                    self.visited[place].observations = made;
+                }
                 Some(place) => self.visited[place].observations.append(made)?,
                 None => self.visited.push(Visited { at: at.clone(), observations: made }),
             }
@@ -333,13 +341,16 @@ impl Search<'_> {
         at
     }
 
-    /// Whether the best point is feasible, and each neighbour infeasible or worse, with intervals
-    /// at the level divided by their number.
+    /// Whether the best point is feasible, and each neighbour infeasible or worse. The probability
+    /// of an error is parted among the times of asking, 1/2, 1/6, 1/12 and so on of it, and among
+    /// all that could be wrong then.
     #[expect(clippy::cast_precision_loss, reason = "a count")]
-    fn is_clear(&self, best: usize, neighbours: &[Vec<i64>]) -> Result<bool> {
-        let compass = self.compass;
-        let tests = neighbours.len() + compass.constraints.len();
-        let level = 1.0 - (1.0 - compass.level) / tests.max(1) as f64;
+    fn is_clear(&mut self, best: usize, neighbours: &[Vec<i64>]) -> Result<bool> {
+        self.asked += 1;
+        let (compass, asked) = (self.compass, f64::from(self.asked));
+        let constraints = compass.constraints.len();
+        let claims = (neighbours.len() * (constraints + 1) + constraints).max(1) as f64;
+        let level = 1.0 - (1.0 - compass.level) / (asked * (asked + 1.0) * claims);
         let bounds = |observations: &Observations, name: &str| -> Result<Option<[f64; 2]>> {
             let summary = observations.summary(name, level)?;
             Ok(summary.interval.map(|interval| [interval.lower, interval.upper]))
@@ -449,6 +460,27 @@ mod tests {
         let [cost, wages] = ["cost", "wages"].map(|name| made.summary(name, 0.95).unwrap());
         assert!((cost.mean.unwrap() - 22.0).abs() < 1e-12 && cost.interval.unwrap().half_width > 0.0);
         assert_eq!((wages.mean, wages.interval.unwrap().half_width), (Some(7.0), 0.0));
+    }
+
+    #[test]
+    fn equal_points_are_clear_no_more_often_than_the_level_allows() {
+        let run = |seed: u64| {
+            move |points: &[Vec<i64>], replications: Range<u32>| {
+                let of = |at: &Vec<i64>| {
+                    let values = replications.clone().map(|replication| {
+                        let which = u32::try_from(at[0]).unwrap();
+                        let mut stream = Stream::new(seed, which, replication.into());
+                        (0..6).map(|_| f64::from(stream.draw()) / 2_f64.powi(32)).sum()
+                    });
+                    let column = Column { name: "y".to_owned(), values: Values::F64(values.collect()) };
+                    Observations::new(replications.len(), vec![column], [], Pairing::Independent)
+                };
+                points.iter().map(of).collect::<Result<Vec<_>>>()
+            }
+        };
+        let clear = |seed: &u64| Compass::new("y", 2000).run(&[1..=3], None, run(*seed)).unwrap().is_clear;
+        let clear = (0..300).filter(clear).count();
+        assert!(clear <= 15, "{clear} of 300");
     }
 
     #[test]

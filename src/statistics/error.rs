@@ -86,6 +86,17 @@ pub enum AnalysisError {
         /// The number of failures.
         failed: u64,
     },
+    /// A selection by a measure that too few replications of a point observed.
+    #[error(
+        "`{name}` was observed in too few replications of point {point} for an interval; make the replications \
+         longer, or the first stage larger"
+    )]
+    Rare {
+        /// The measure.
+        name: String,
+        /// The point.
+        point: usize,
+    },
     /// A number of sets of observations that differs from the number of points.
     #[error(
         "there are observations of {given} points, and the design has {points}; pass those of all points, in their order"

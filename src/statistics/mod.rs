@@ -116,7 +116,7 @@ pub(crate) use observations::{PARALLEL, each};
 pub(crate) use partial::Partial;
 pub(crate) use pooled::{Estimator, Part, Pooled, unskewed_interval};
 pub use profile::{Intervals, Profile, ProfileRow};
-pub use report::{PointFailure, Report, Row, each_to_csv, with_error};
+pub use report::{PointFailure, Report, Row, each_to_csv, measures, with_error};
 pub use selection::{Screening, Selected, Selection};
 pub(crate) use sequential::Round;
 pub use sequential::Sequential;

@@ -3,6 +3,7 @@
 use super::error::Result;
 use super::{AnalysisError, Design, Failure, Observations, Pairing, Value, compare};
 use crate::text::write_csv;
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -179,7 +180,8 @@ impl Report {
     }
 
     /// Adds the difference of each other point from a reference point, replication by replication
-    /// ([`compare`]). Points with another number of replications have none.
+    /// ([`compare`]). Points with another number of replications have none, nor have measures that
+    /// the reference point lacks.
     ///
     /// # Errors
     /// As [`compare`].
@@ -189,7 +191,7 @@ impl Report {
             let Some(right) = observations.get(row.point).filter(|_| row.point != reference) else {
                 continue;
             };
-            if left.replications() != right.replications() || right.column(&row.name).is_err() {
+            if left.replications() != right.replications() || left.column(&row.name).is_err() {
                 continue;
             }
             let summary = compare(left, right, &row.name, level)?;
@@ -282,6 +284,14 @@ impl Report {
     }
 }
 
+/// The measures in reports of several points: those of the first point, and behind them what only
+/// later ones have, as a station may have a line at some points of a design.
+pub fn measures(points: &[Observations]) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    let all = points.iter().flat_map(Observations::shown).map(|column| column.name.as_str());
+    all.filter(|name| seen.insert(*name)).collect()
+}
+
 /// Writes the value of each measure in each replication as CSV: `point`, a column `factor:NAME` for
 /// each factor of the design, `replication`, and the measures that are
 /// [shown](Observations::shown). What was not observed is empty.
@@ -291,21 +301,19 @@ impl Report {
 pub fn each_to_csv(design: &Design, points: &[Observations], file: impl io::Write) -> Result<()> {
     write_csv(file, |writer| {
         let factors = design.factors().iter().map(|name| format!("factor:{name}"));
-        let first = points.first();
-        let measures = first.into_iter().flat_map(Observations::shown).map(|column| column.name.clone());
+        let measures = measures(points);
         let head = ["point".to_owned()].into_iter().chain(factors);
-        writer.write_record(head.chain(["replication".to_owned()]).chain(measures))?;
+        let names = measures.iter().map(ToString::to_string);
+        writer.write_record(head.chain(["replication".to_owned()]).chain(names))?;
         for (point, observations) in points.iter().enumerate() {
-            let columns: Vec<_> = observations.shown().collect();
+            let columns: Vec<_> = measures.iter().map(|name| observations.column(name).ok()).collect();
             for replication in 0..observations.replications() {
                 let mut record = vec![point.to_string()];
                 record.extend(design.levels(point).iter().map(ToString::to_string));
                 record.push(replication.to_string());
-                let values = columns.iter().map(|column| column.values.get(replication));
-                record.extend(values.map(|value| match value.is_finite() {
-                    true => value.to_string(),
-                    false => String::new(),
-                }));
+                let values = columns.iter().map(|column| Some(column.as_ref()?.values.get(replication)));
+                let finite = values.map(|value| value.filter(|value| value.is_finite()));
+                record.extend(finite.map(|value| value.map_or_else(String::new, |value| value.to_string())));
                 writer.write_record(record)?;
             }
         }
@@ -448,4 +456,45 @@ fn as_map<S: serde::Serializer>(
     serializer: S,
 ) -> std::result::Result<S::Ok, S::Error> {
     serializer.collect_map(factors.iter().map(|(name, value)| (name, value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Column, Values};
+    use super::*;
+
+    #[test]
+    fn points_may_have_measures_of_their_own() {
+        let made = |names: &[&str]| {
+            let column = |name: &&str| Column {
+                name: (*name).to_owned(),
+                values: Values::U32(vec![u32::try_from(name.len()).unwrap(), 7]),
+            };
+            let columns = names.iter().map(column).collect();
+            Observations::new(2, columns, [], Pairing::Independent).unwrap()
+        };
+        for (points, names, cells) in [
+            ([made(&["a", "bb"]), made(&["bb", "ccc"])], ["a", "bb", "ccc"], ["1,2,", ",2,3"]),
+            ([made(&["bb", "ccc"]), made(&["bb"])], ["bb", "ccc", ""], ["2,3", "2,"]),
+        ] {
+            assert_eq!(measures(&points).join(" "), names.join(" ").trim());
+            let design = Design::default().cross("x", [1.0, 2.0]).unwrap();
+            let mut bytes = Vec::new();
+            each_to_csv(&design, &points, &mut bytes).unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines[0], format!("point,factor:x,replication,{}", measures(&points).join(",")));
+            assert_eq!(lines[1], format!("0,1,0,{}", cells[0]));
+            assert_eq!(lines[3], format!("1,2,0,{}", cells[1]));
+            for reference in [0, 1] {
+                let mut report = Report::default();
+                for (point, observations) in points.iter().enumerate() {
+                    report.add(&design, point, observations, 0.95, |_| None).unwrap();
+                }
+                report.compare(&points, reference, 0.95).unwrap();
+                let compared = report.rows.iter().filter(|row| row.difference.is_some());
+                assert_eq!(compared.map(|row| &*row.name).collect::<Vec<_>>(), ["bb"]);
+            }
+        }
+    }
 }

@@ -134,7 +134,7 @@ impl Selection {
     /// # Errors
     /// [`AnalysisError::Setting`], [`AnalysisError::Level`]; [`AnalysisError::Mismatch`] if systems
     /// lack observations or were drawn differently; [`AnalysisError::Failed`] if replications
-    /// failed, because the guarantee does not cover missing observations.
+    /// failed, because the guarantee does not cover missing observations; [`AnalysisError::Rare`].
     #[expect(clippy::cast_precision_loss, reason = "numbers of observations")]
     pub fn screen(&self, systems: &[Observations], column: &str) -> Result<Screening> {
         self.check(systems.len())?;
@@ -163,6 +163,9 @@ impl Selection {
         // By pair, a row for each system: the most observations it can take, as a real number.
         let mut needed = vec![0.0; k * k];
         for system in 0..k {
+            if values[system].is_empty() && systems[system].replications() > 1 {
+                return Err(AnalysisError::Rare { name: column.to_owned(), point: system });
+            }
             if (values[system].len() as u64) < first {
                 return Err(lacking(system, first));
             }

@@ -29,6 +29,7 @@ use crate::shared::{self, FileUse, Outcome};
 #[derive(Parser)]
 #[command(about = "Compare measures against an epidemic in a factorial experiment")]
 #[command(mut_arg("precision", |precision| precision.default_value("0.02")))]
+#[command(mut_arg("replications", |replications| replications.help(REPLICATIONS_HELP)))]
 pub struct Args {
     /// Set the number of people
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(25..=1 << 24))]
@@ -61,8 +62,10 @@ pub struct Args {
 /// The measures of `Epidemic::measures` that are reported: the share of people who are infected,
 /// and the day of the last infection.
 const MEASURES: [&str; 2] = ["attack_rate", "last"];
-/// The default number of replications.
+/// The default upper bound of replications of --best.
 const REPLICATIONS: u32 = 10_000;
+const REPLICATIONS_HELP: &str =
+    "Upper bound of replications of each point. Default: 4194304, and 10000 for --best";
 
 /// The measure that --precision applies to.
 const DECISIVE: &str = MEASURES[0];

@@ -94,7 +94,7 @@ pub struct Args {
     #[arg(long, value_name = "MEASURES", conflicts_with = "interval", value_parser = Only::parse)]
     only: Vec<Only>,
     /// Report the share of times up to a bound: 'wait(NODE) <= TIME', 'sojourn(NODE, CLASS) <=
-    /// TIME'
+    /// TIME'. It cannot be combined with --batches, --checkpoint and --resume
     #[arg(long, value_name = "BOUND", conflicts_with_all = ["interval", "batches", "checkpoint", "resume"], value_parser = share)]
     share: Vec<Share>,
     /// Report a column of one's own, computed from measures and paths, such as

@@ -74,7 +74,8 @@ pub fn run(args: &Args) -> Outcome<()> {
     ])?;
     let text = points::text(&args.file)?;
     points::check_set(&args.set)?;
-    let is_searched = |change: &&String| change.contains("..");
+    // A range, and not a path such as `../times.csv`.
+    let is_searched = |change: &&String| change.contains("..") && !change.contains("../");
     let (searched, fixed): (Vec<_>, Vec<_>) = args.set.iter().partition(is_searched);
     let set = fixed.into_iter().cloned().collect();
     let points = Points { set, paired: false, design: None };

@@ -71,8 +71,9 @@ pub struct Args {
     mapping: Mapping,
     #[command(flatten)]
     place: shared::Where,
-    /// Repeat some of the replications in several ways, on the CPU and on the GPU if there is an
-    /// adapter, and compare their fingerprints
+    /// Repeat some of the replications in several ways, on the CPU and on the default adapter, also
+    /// a software adapter, and compare their fingerprints. Without an adapter there is nothing to
+    /// compare: exit code 1
     #[arg(long)]
     check: bool,
     #[command(flatten)]

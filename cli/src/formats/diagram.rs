@@ -202,11 +202,20 @@ fn words(link: &Link, share: Option<f64>, first: &str) -> String {
     let parts = [
         Some(first.to_owned()).filter(|first| !first.is_empty()),
         link.class.clone(),
-        share.map(|share| format!("{}", (share * 1e4).round() / 1e4)),
+        share.map(|share| short(share, 4)),
         link.becomes.as_ref().map(|class| format!("becomes {class}")),
         link.travel.as_ref().map(|travel| format!("takes {}", law(travel))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// A number with this number of digits behind the point, or of its own digits if it is small.
+fn short(number: f64, digits: i32) -> String {
+    let scale = 10_f64.powi(digits);
+    match number.abs() * scale < 1e3 && number != 0.0 {
+        true => format!("{:.*e}", 3, number).parse::<f64>().unwrap_or(number).to_string(),
+        false => ((number * scale).round() / scale).to_string(),
+    }
 }
 
 /// A distribution in words: its name and its numbers.
@@ -223,8 +232,7 @@ fn law(law: &Distribution) -> String {
             serde_json::Value::Array(all) if all.len() > 4 => to.push("…".to_owned()),
             serde_json::Value::Array(all) => all.iter().for_each(|value| words(value, to)),
             serde_json::Value::Number(number) => {
-                let short = number.as_f64().map(|number| format!("{}", (number * 1e6).round() / 1e6));
-                to.push(short.unwrap_or_else(|| number.to_string()));
+                to.push(number.as_f64().map_or_else(|| number.to_string(), |number| short(number, 6)));
             }
             other => to.push(other.to_string()),
         }
@@ -286,6 +294,21 @@ mod tests {
             "  n2 --> n3\n",
         ] {
             assert!(mermaid.contains(line), "{line}: {mermaid}");
+        }
+    }
+
+    #[test]
+    fn small_numbers_keep_their_digits() {
+        for (number, digits, shown) in [
+            (0.25, 4, "0.25"),
+            (1.0 / 3.0, 4, "0.3333"),
+            (4e-5, 4, "0.00004"),
+            (4e-7, 6, "0.0000004"),
+            (1.23456e-6, 6, "0.000001235"),
+            (0.0, 4, "0"),
+            (1234.5678, 6, "1234.5678"),
+        ] {
+            assert_eq!(short(number, digits), shown);
         }
     }
 

@@ -73,9 +73,12 @@ impl Visitor for Step {
     }
 }
 
+/// Columns of the coordinates of vehicles, and of persons.
+const MOVERS: [[&str; 2]; 2] = [["vehicle_x", "vehicle_y"], ["person_x", "person_y"]];
+
 /// Whether the first line of a file names columns of floating car data.
 pub fn is_header(line: &str) -> bool {
-    line.contains("timestep_time") && line.contains("vehicle_x") && line.contains("vehicle_y")
+    line.contains("timestep_time") && MOVERS.iter().any(|of| of.iter().all(|name| line.contains(name)))
 }
 
 /// The same from a file as CSV with names of columns.
@@ -91,9 +94,12 @@ pub fn from_csv(input: impl BufRead, time: Option<f64>) -> Result<Vec<Position>,
     let separator = if head.contains(';') { ';' } else { ',' };
     let names: Vec<&str> = head.trim_start_matches('\u{feff}').split(separator).map(str::trim).collect();
     let column = |name: &str| names.iter().position(|column| *column == name);
-    let (Some(at), Some(x), Some(y)) = (column("timestep_time"), column("vehicle_x"), column("vehicle_y"))
-    else {
-        return Err("line 1: expected the columns timestep_time, vehicle_x and vehicle_y".to_owned());
+    let movers: Vec<_> = MOVERS.iter().filter_map(|[x, y]| Some([column(x)?, column(y)?])).collect();
+    let Some(at) = column("timestep_time").filter(|_| !movers.is_empty()) else {
+        return Err(
+            "line 1: expected the columns timestep_time, vehicle_x and vehicle_y (or person_x and person_y)"
+                .to_owned(),
+        );
     };
     for (line, text) in lines {
         let text = text.map_err(|error| format!("line {line}: {error}"))?;
@@ -114,9 +120,11 @@ pub fn from_csv(input: impl BufRead, time: Option<f64>) -> Result<Vec<Position>,
         if step.is_done() {
             break;
         }
-        // A time step without vehicles has a row without coordinates.
-        if step.is_now && !cell(x)?.is_empty() {
-            step.found.push((line, [cell(x)?.to_owned(), cell(y)?.to_owned()]));
+        // The row of a person has no coordinates of a vehicle; that of an empty time step has none.
+        for &[x, y] in movers.iter().filter(|_| step.is_now) {
+            if !cell(x)?.is_empty() {
+                step.found.push((line, [cell(x)?.to_owned(), cell(y)?.to_owned()]));
+            }
         }
     }
     step.positions()
@@ -130,8 +138,12 @@ mod tests {
     fn both_forms_have_the_positions_of_one_time() {
         let xml = "<?xml version=\"1.0\"?>\n<fcd-export>\n<timestep time=\"0.00\">\n<vehicle id=\"a\" x=\"1.5\" y=\"2\" speed=\"0\"/>\n</timestep>\n\
             <timestep time=\"1.00\">\n<vehicle id=\"a\" x=\"2.50\" y=\"2\"/>\n<person id=\"p\" x=\"0\" y=\"-1\"/>\n</timestep>\n<timestep time=\"2.00\"/>\n</fcd-export>\n";
-        let csv = "timestep_time;vehicle_id;vehicle_speed;vehicle_x;vehicle_y\n0.00;a;0;1.5;2\n1.00;a;1;2.50;2\n1.00;p;1;0;-1\n2.00;;;;\n";
+        let csv = "timestep_time;person_id;person_x;person_y;vehicle_id;vehicle_x;vehicle_y\n0.00;;;;a;1.5;2\n\
+            1.00;;;;a;2.50;2\n1.00;p;0;-1;;;\n2.00;;;;;;\n";
         assert!(is_header(csv.lines().next().unwrap()) && !is_header("1,2"));
+        let persons = "timestep_time;person_x;person_y\n0;5;6\n";
+        assert!(is_header(persons.lines().next().unwrap()));
+        assert_eq!(from_csv(persons.as_bytes(), Some(0.0)).unwrap(), [(2, ["5".to_owned(), "6".to_owned()])]);
         let position = |line: u64, x: &str, y: &str| (line, [x.to_owned(), y.to_owned()]);
         for (time, in_xml, in_csv) in [
             (Some(0.0), vec![position(4, "1.5", "2")], vec![position(2, "1.5", "2")]),

@@ -47,6 +47,11 @@ pub(super) fn model(title: &str, root: &Element, report: &mut Report) -> Option<
         .flat_map(|stations| &stations.children)
         .filter_map(|element| place(element, &classes, report))
         .collect();
+    for (number, place) in places.iter().enumerate() {
+        if places[..number].iter().any(|other| other.name == place.name) {
+            report.refuse(place.element, format!("there is another station called `{}`", place.name));
+        }
+    }
     if classes.is_empty() || places.is_empty() {
         report.refuse(parameters, "it has no classes or no stations");
         return None;
@@ -202,14 +207,19 @@ fn place<'e>(element: &'e Element, classes: &[Class<'_>], report: &mut Report) -
             return None;
         }
     }
+    let mut servers = Vec::new();
     for class in classes {
         let number =
             |text: Option<&str>| text.and_then(|text| text.parse::<f64>().ok()).filter(|it| *it >= 0.0);
         let visits = number(text("visits", "visit", class.name));
         let service = match &*element.name {
-            "ldstation" => {
-                text("servicetimes", "servicetime", class.name).and_then(|list| load_dependent(list, &mut of))
-            }
+            "ldstation" => text("servicetimes", "servicetime", class.name).and_then(load_dependent).map(
+                |(number, time)| {
+                    of.servers = Some(number);
+                    servers.push(number);
+                    time
+                },
+            ),
             _ => number(text("servicetimes", "servicetime", class.name)),
         };
         let (Some(visits), Some(service)) = (visits, service) else {
@@ -220,7 +230,9 @@ fn place<'e>(element: &'e Element, classes: &[Class<'_>], report: &mut Report) -
         of.visits.push(if service > 0.0 { visits } else { 0.0 });
         of.service.push(service);
     }
-    if of.element.name == "ldstation" && of.service.iter().any(|service| *service != of.service[0]) {
+    let differs = of.service.iter().any(|service| *service != of.service[0])
+        || servers.iter().any(|number| *number != servers[0]);
+    if of.element.name == "ldstation" && differs {
         report.refuse(
             element,
             "times that depend on the load are supported if they are the same for all classes",
@@ -229,9 +241,9 @@ fn place<'e>(element: &'e Element, classes: &[Class<'_>], report: &mut Report) -
     Some(of)
 }
 
-/// The service time of one server, if times by the number of customers are those of several
-/// servers: a time divided by the number of customers, and constant from some number on.
-fn load_dependent(list: &str, of: &mut Place<'_>) -> Option<f64> {
+/// The number of servers and the service time of one, if times by the number of customers are those
+/// of several servers: a time divided by the number of customers, and constant from some number on.
+fn load_dependent(list: &str) -> Option<(u32, f64)> {
     let times = list.split([';', ',']).map(|time| time.trim().parse::<f64>().ok());
     let times: Vec<f64> = times.collect::<Option<_>>()?;
     let first = *times.first()?;
@@ -242,6 +254,5 @@ fn load_dependent(list: &str, of: &mut Place<'_>) -> Option<f64> {
     };
     // With a server for each customer, the number cannot be seen; it is at least that of the list.
     let servers = (1..=times.len()).find(|&servers| of_servers(servers))?;
-    of.servers = u32::try_from(servers).ok();
-    Some(first)
+    Some((u32::try_from(servers).ok()?, first))
 }

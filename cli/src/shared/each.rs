@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use eventhorizon::statistics::{Design, Observations, Value, each_to_csv};
+use eventhorizon::statistics::{Design, Observations, Value, each_to_csv, measures};
 use serde_json::{Map, json};
 
 use super::{Outcome, usage};
@@ -58,14 +58,12 @@ fn columns(design: &Design, points: &[Observations]) -> Vec<(String, Cells)> {
         all.push((format!("factor:{factor}"), cells));
     }
     all.push(("replication".to_owned(), Cells::Whole(rows().map(|(_, made)| count(made)).collect())));
-    for (place, column) in points.first().into_iter().flat_map(Observations::shown).enumerate() {
-        let of =
-            |point: usize| points[point].shown().nth(place).expect("the measures of all points are the same");
-        let values = (0..points.len()).flat_map(|point| {
-            let values = &of(point).values;
-            (0..points[point].replications()).map(move |made| values.get(made))
+    for name in measures(points) {
+        let values = points.iter().flat_map(|of| {
+            let values = of.column(name).ok().map(|column| &column.values);
+            (0..of.replications()).map(move |made| values.map_or(f64::NAN, |values| values.get(made)))
         });
-        all.push((column.name.clone(), Cells::Numbers(values.collect())));
+        all.push((name.to_owned(), Cells::Numbers(values.collect())));
     }
     all
 }

@@ -501,7 +501,8 @@ pub struct Runs {
     /// Set the confidence level
     #[arg(long, default_value_t = 0.95, value_parser = level)]
     pub level: f64,
-    /// Run until each half width is at most this share of its mean
+    /// Run until the half width of each deciding measure is at most this share of its mean
+    /// (docs/program.md)
     #[arg(long, value_parser = positive)]
     precision: Option<f64>,
 }

@@ -314,6 +314,22 @@ fn open_models_of_jmt_agree_with_formulas() {
     let converted = run("convert", &[&file, "--to", "json"]);
     let printed: Value = serde_json::from_slice(&converted.stdout).unwrap();
     assert_eq!(printed["station"]["S"]["servers"], 2);
+    // What would be another model is refused.
+    let twice = text.replace("<delaystation name=\"Z\">", "<delaystation name=\"S\">");
+    let classes = "<classes number=\"2\"><closedclass name=\"C\" population=\"4\"/><closedclass name=\"D\" population=\"1\"/></classes>";
+    let differing = text
+        .replace("<classes number=\"1\"><closedclass name=\"C\" population=\"4\"/></classes>", classes)
+        .replace(
+            "0.5;0.5;0.5</servicetimes>",
+            "0.5;0.5;0.5</servicetimes><servicetimes customerclass=\"D\">1;1;1;1;1</servicetimes>",
+        )
+        .replace("3</servicetime>", "3</servicetime><servicetime customerclass=\"D\">3</servicetime>")
+        .replace("1</visit>", "1</visit><visit customerclass=\"D\">1</visit>");
+    for (text, words) in [(twice, "another station called `S`"), (differing, "the same for all classes")] {
+        let refused = run("convert", &[&folder.file("refused.jmva", text), "--to", "json"]);
+        let printed = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && printed.contains(words), "{printed}");
+    }
 }
 
 #[test]

@@ -32,8 +32,13 @@ impl ByFactor {
             known: design.factors().join(", "),
         })?;
         let mut by = Self { curves: Vec::new(), names: Vec::new() };
+        // Points of one design may have other measures.
+        let has = |observed: &&Observations| observed.column(name).is_ok();
+        if let Some(first) = observations.first().filter(|_| !observations.iter().any(|of| has(&of))) {
+            first.column(name)?;
+        }
         let (mut failed, mut replications) = (0, 0);
-        for (point, observed) in observations.iter().enumerate() {
+        for (point, observed) in observations.iter().enumerate().filter(|(_, of)| has(of)) {
             failed += observed.failures().len() as u64;
             replications += observed.replications() as u64;
             if values(observed, name)?.is_empty() {
@@ -86,7 +91,7 @@ fn drawn(name: &str, draw: impl FnOnce(&mut String) -> Drawn) -> Result<String> 
 /// for each combination of the other factors' levels.
 ///
 /// `observations` are those of the design's points, in their order. Points without a valid
-/// replication are omitted.
+/// replication, or without the column, are omitted.
 ///
 /// # Errors
 /// [`AnalysisError::Points`], [`AnalysisError::NoFactor`], [`AnalysisError::NoColumn`],

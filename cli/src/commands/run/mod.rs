@@ -71,8 +71,9 @@ pub struct Args {
     /// Print the parameters and result columns that the WGSL declares, and run nothing
     #[arg(long)]
     describe: bool,
-    /// Repeat some of the runs in several ways, on the CPU and on the GPU if there is an adapter,
-    /// and compare their fingerprints
+    /// Repeat some of the runs in several ways, on the CPU and on the default adapter, also a
+    /// software adapter, and compare their fingerprints. Without an adapter there is nothing to
+    /// compare: exit code 1
     #[arg(long)]
     check: bool,
     #[command(flatten)]

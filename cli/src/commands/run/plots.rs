@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use eventhorizon::statistics::{AnalysisError, Design, Observations, plot};
+use eventhorizon::statistics::{AnalysisError, Design, Observations, measures, plot};
 
 use crate::shared::results::Looks;
 use crate::shared::{self, Outcome};
@@ -37,7 +37,9 @@ pub(in crate::commands) fn draw(
     points: &[Observations],
     looks: &Looks,
 ) -> Outcome<()> {
-    let Some(first) = points.first() else { return Ok(()) };
+    if points.is_empty() {
+        return Ok(());
+    }
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names = Names(BESIDE.map(str::to_owned).into());
     let mut write = |name: &str, svg: Result<String, AnalysisError>| -> Outcome<()> {
@@ -54,10 +56,10 @@ pub(in crate::commands) fn draw(
             Err(error) => Err(error.into()),
         }
     };
-    for column in first.shown() {
-        let name = &column.name;
+    for name in measures(points) {
         for (point, observations) in points.iter().enumerate() {
-            if observations.replications() - observations.failures().len() < 2 {
+            let valid = observations.replications() - observations.failures().len();
+            if valid < 2 || observations.column(name).is_err() {
                 continue;
             }
             let number = if design.len() > 1 { format!("_{point}") } else { String::new() };
@@ -86,22 +88,23 @@ pub(in crate::commands) fn responses(
     looks: &Looks,
     is_drawn: impl Fn(&str) -> bool,
 ) -> Outcome<()> {
-    let Some(first) = points.first() else { return Ok(()) };
-    let columns = first.shown().filter(|column| is_drawn(&column.name));
-    let all: Vec<(&str, &str)> = columns
-        .flat_map(|column| design.factors().iter().map(|factor| (column.name.as_str(), factor.as_str())))
-        .collect();
+    if points.is_empty() {
+        return Ok(());
+    }
+    let measures = measures(points);
+    let shown = measures.iter().copied().filter(|name| is_drawn(name));
+    let all: Vec<(&str, &str)> =
+        shown.flat_map(|name| design.factors().iter().map(move |factor| (name, factor.as_str()))).collect();
     let means =
         |(name, factor): (&str, &str)| plot::response(design, points, factor, name, level, looks.of(name));
     let boxes = |(name, factor): (&str, &str)| plot::boxes(design, points, factor, name, looks.of(name));
     if is_picture(path) {
         let [one] = all.as_slice() else {
-            let names: Vec<_> = first.shown().map(|column| column.name.as_str()).collect();
             return Err(shared::usage(format!(
                 "--plot {}: a file has one picture, and there are {}: name a folder, or one measure by --only. The measures are {}",
                 path.display(),
                 all.len(),
-                names.join(", ")
+                measures.join(", ")
             )));
         };
         return shared::write(path, means(*one)?.as_bytes());

@@ -1,7 +1,7 @@
 //! Nodes of JMT as nodes of a network.
 
 use eventhorizon::facility::{
-    Delay, Discipline, Distribution, Fork, Link, Network, Source, Station, WhenFull,
+    Delay, Discipline, Distribution, Fork, Link, MAX_FORK_TASKS, Network, Source, Station, WhenFull,
 };
 use indexmap::IndexMap;
 
@@ -18,6 +18,11 @@ fn service(strategy: &Element) -> Result<Option<Distribution>, String> {
         "DisabledServiceTimeStrategy" => Ok(None),
         other => Err(format!("`{other}` is not supported")),
     }
+}
+
+/// A number of tasks on a link, if a fork may have it.
+fn tasks(number: i64) -> Option<usize> {
+    usize::try_from(number).ok().filter(|number| *number <= MAX_FORK_TASKS)
 }
 
 /// The whole number of a parameter. Another text is refused.
@@ -337,8 +342,8 @@ impl<'e> Model<'e> {
         let each = whole(section, "jobsPerLink", report).unwrap_or(1);
         let simple = parameter(section, "isSimplifiedFork").and_then(value) != Some("false");
         let block = whole(section, "block", report).unwrap_or(-1);
-        let Ok(each) = usize::try_from(each) else {
-            report.refuse(section, "`jobsPerLink` is no number of tasks");
+        let Some(each) = tasks(each) else {
+            report.refuse(section, format!("`jobsPerLink` is no number of tasks up to {MAX_FORK_TASKS}"));
             return None;
         };
         let branches = match simple {
@@ -385,7 +390,7 @@ impl<'e> Model<'e> {
                 .all("subParameter")
                 .filter(|of| number(of, "probability") != 0.0);
             let (Some(count), None) = (counts.next(), counts.next()) else { return None };
-            Some((text(to, "stationName")?, text(count, "numbers")?.parse().ok()?))
+            Some((text(to, "stationName")?, text(count, "numbers")?.parse().ok().and_then(tasks)?))
         };
         let strategies = parameter(section, "ForkStrategy").into_iter().flat_map(by_class);
         let coming = strategies.filter(|(name, _)| {
