@@ -167,11 +167,11 @@ class Compiled:
         """A number, an expression, or a distribution."""
         made = self._maker(node)
         if made is not None and isinstance(node, ast.Call):
-            arguments = [self._value(argument) for argument in node.args]
-            keywords = {keyword.arg: self._value(keyword.value) for keyword in node.keywords if keyword.arg}
+            arguments = [self._argument(argument) for argument in node.args]
+            keywords = {keyword.arg: self._argument(keyword.value) for keyword in node.keywords if keyword.arg}
             try:
                 return made(*arguments, **keywords)
-            except TypeError as error:
+            except (TypeError, ValueError) as error:
                 self._refuse(node, str(error), "distributions have means, not rates: see `help(eventhorizon.distributions)`")
         if isinstance(node, ast.Dict):
             return {
@@ -186,6 +186,12 @@ class Compiled:
         if isinstance(constant, (int, float)):
             return constant
         return self._expression(node)
+
+    def _argument(self, node: ast.expr) -> Any:
+        """An argument of a distribution: a value, or a list of values."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return [self._argument(item) for item in node.elts]
+        return self._value(node)
 
     def _constant(self, node: ast.expr) -> Any:
         try:

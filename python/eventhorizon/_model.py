@@ -115,7 +115,8 @@ class Model:
         :param until: the end of each run of logical processes, in units of time.
         :param precision: run until each half width is at most this share of its mean.
         :param level: the confidence level of intervals.
-        :param backend: ``"auto"`` is a GPU if there is one, else the CPU.
+        :param backend: ``"auto"`` begins on all CPU cores, and runs the remaining replications on a GPU if that
+            is expected to be faster.
         :param mapping: how replications are mapped to the device; it changes the speed only.
         :param progress: ``True`` for a bar, a callable of replications and events done, or a tqdm bar.
         """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from typing import Any, Literal
@@ -63,6 +64,7 @@ class Network(Searched):
         warm_up: float | None = None,
         travel: Distribution | None = None,
         ticks_per_unit: int | None = None,
+        folder: str | PathLike[str] | None = None,
     ) -> None:
         """A network without nodes. Times are in its unit.
 
@@ -72,8 +74,11 @@ class Network(Searched):
         :param warm_up: the time at which statistics begin.
         :param travel: the travel time of routes without their own.
         :param ticks_per_unit: the resolution of times; by default it is chosen from the times.
+        :param folder: the folder of files that the network names, such as ``empirical("times.csv")``; without
+            it, the network names no files.
         """
         self._path: str | PathLike[str] | None = None
+        self._folder: str | None = None if folder is None else os.path.abspath(folder)
         self._text: str | None = None
         self._keys: dict[str, Any] = {
             key: value
@@ -91,36 +96,47 @@ class Network(Searched):
         }
 
     @classmethod
-    def _from(cls, text: str | None, keys: Mapping[str, Any], path: str | PathLike[str] | None) -> Network:
+    def _from(
+        cls,
+        text: str | None,
+        keys: Mapping[str, Any],
+        path: str | PathLike[str] | None,
+        folder: str | None,
+    ) -> Network:
         network = cls.__new__(cls)
-        network._path, network._text, network._keys = path, text, dict(keys)
+        network._path, network._folder, network._text, network._keys = path, folder, text, dict(keys)
         network._native()
         return network
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> Network:
         """Read a description: TOML text, or the path of a TOML file (or of JSON, if it ends in .json).
+        Files that it names are relative to its folder; a text names no files.
 
         :raises ModelError: with line and remedy.
         """
         if not is_path(source):
-            return cls._from(str(source), {}, None)
+            return cls._from(str(source), {}, None, None)
         if str(source).endswith(".json"):
             return cls.from_json(source)
-        return cls._from(read(source), {}, source)
+        return cls._from(read(source), {}, source, _folder_of(source))
 
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> Network:
         """Read a description: JSON text, or the path of a JSON file."""
         text, path = (read(source), source) if is_path(source) else (str(source), None)
+        folder = None if path is None else _folder_of(path)
         with in_file(path):
-            _core.Network.from_json(text)  # its errors have lines
-        return cls._from(None, json.loads(text), path)
+            _core.Network.from_json(text, folder)  # its errors have lines
+        return cls._from(None, json.loads(text), path, folder)
 
     @classmethod
-    def from_dict(cls, description: Mapping[str, Value]) -> Network:
-        """A description as a dictionary, with the keys of the TOML file."""
-        return cls._from(None, description, None)
+    def from_dict(cls, description: Mapping[str, Value], *, folder: str | PathLike[str] | None = None) -> Network:
+        """A description as a dictionary, with the keys of the TOML file.
+
+        :param folder: the folder of files that it names; without it, it names none.
+        """
+        return cls._from(None, description, None, None if folder is None else os.path.abspath(folder))
 
     @classmethod
     def from_ciw(
@@ -156,8 +172,8 @@ class Network(Searched):
     def _native(self) -> _core.Network:
         with in_file(self._path):
             if self._text is not None:
-                return _core.Network.from_toml(self._text)
-            return Written(self._keys).load(_core.Network.from_json)
+                return _core.Network.from_toml(self._text, self._folder)
+            return Written(self._keys).load(lambda text: _core.Network.from_json(text, self._folder))
 
     def _searched(self) -> tuple[_core.Network, AbstractContextManager[Any]]:
         return self._native(), in_file(self._path)
@@ -168,7 +184,7 @@ class Network(Searched):
         nodes: dict[str, Any] = self._keys.setdefault(kind, {})
         if name in nodes:
             raise UsageError(f"there is a {kind} {name!r} already; give one of them another name")
-        for key in ("interarrival", "service", "time", "patience"):
+        for key in ("interarrival", "service", "time", "patience", "setup"):
             if isinstance(keys.get(key), (int, float)):
                 remedy = f"write a distribution: `exponential({keys[key]})` or `constant({keys[key]})`"
                 raise UsageError(f"`{key}` of `{name}` is the number {keys[key]}; {remedy}")
@@ -178,21 +194,34 @@ class Network(Searched):
     def source(
         self,
         name: str,
-        interarrival: Distribution,
+        interarrival: Distribution | None = None,
         *,
         to: Route,
+        times: str | Iterable[float] | None = None,
+        map: Mapping[str, Sequence[Sequence[float]]] | None = None,
         class_: str | None = None,
         batch: int | None = None,
         rates: Sequence[Mapping[str, float]] | None = None,
     ) -> Network:
-        """Add a source: a distribution of times between arrivals.
+        """Add a source: a distribution of times between arrivals, or ``times``, or ``map``.
 
+        :param times: the times of arrivals in increasing order, or the name of a CSV file with a column ``time``.
+        :param map: a Markovian arrival process ``{"d0": rows, "d1": rows}``: the rates of changes of phase
+            without and with an arrival.
         :param class_: the class of its customers; the first class by default.
         :param batch: customers that arrive at a time.
         :param rates: periods ``{"lasts": time, "factor": share}`` by which the rate changes, repeated.
         :returns: the network.
         """
-        keys = {"interarrival": interarrival, "class": class_, "batch": batch, "rates": rates, "to": to}
+        keys = {
+            "interarrival": interarrival,
+            "times": times if times is None or isinstance(times, str) else list(times),
+            "map": map,
+            "class": class_,
+            "batch": batch,
+            "rates": rates,
+            "to": to,
+        }
         return self._node("source", name, keys)
 
     def station(
@@ -204,6 +233,7 @@ class Network(Searched):
         servers: int | None = None,
         service_of: Mapping[str, Distribution] | None = None,
         capacity: int | None = None,
+        capacity_of: Mapping[str, int] | None = None,
         when_full: Literal["lose", "block"] | None = None,
         balking: Sequence[float] | None = None,
         schedule: Sequence[Mapping[str, float]] | None = None,
@@ -213,12 +243,24 @@ class Network(Searched):
         patience_of: Mapping[str, Distribution] | None = None,
         population: int | None = None,
         population_of: Mapping[str, int] | None = None,
+        groups: Mapping[str, Mapping[str, Value]] | None = None,
+        shift: Literal["finish", "preempt"] | None = None,
+        interrupted: Literal["resume", "repeat", "restart"] | None = None,
+        setup: Distribution | None = None,
+        setup_of: Mapping[str, Distribution] | None = None,
+        aging: float | None = None,
+        speeds: Sequence[float] | None = None,
+        batch: Mapping[str, Value] | None = None,
+        splits: int | None = None,
+        reneged_to: Route | None = None,
     ) -> Network:
-        """Add a station with servers and a line.
+        """Add a station with servers and a line. Networks with one of the arguments from ``groups`` on run as
+        process models.
 
         :param service: the distribution of service times; ``service_of`` has those of single classes.
         :param servers: the number of servers, 1 by default.
         :param capacity: the most customers in service and in line.
+        :param capacity_of: at an assembly, where ``capacity`` is of each class: those of other classes.
         :param when_full: ``"lose"`` customers that find no room, or ``"block"`` those that come from
             another station.
         :param balking: probabilities to leave at once, by the number of customers there.
@@ -228,6 +270,20 @@ class Network(Searched):
             ``"polling"`` or ``"sharing"``.
         :param patience: how long customers wait before they leave.
         :param population: customers that are there at the start.
+        :param groups: groups of servers with skills, instead of ``servers``:
+            ``{"nurses": {"servers": 2, "serves": ["urgent", "sick"], "speed": 1.2}}``.
+        :param shift: ``"preempt"`` interrupts services when a schedule takes servers away; ``"finish"``, the
+            default, completes them.
+        :param interrupted: an interrupted service has the rest of its time (``"resume"``, the default), the same
+            time again (``"repeat"``) or a new time (``"restart"``).
+        :param setup: the time that the server takes before it serves another class than the last one;
+            ``setup_of`` has those of single classes.
+        :param aging: with ``discipline="priority"``: the wait that is worth one class.
+        :param speeds: the speed of each server with 1, 2, 3 ... customers present; the last applies to more.
+        :param batch: a server takes several customers at once: ``{"least": 2, "most": 4, "joins": True}``, or the
+            parts of an assembly: ``{"parts": {"frame": 1, "wheel": 4}, "becomes": "bicycle"}``.
+        :param splits: behind its service a customer becomes this number of customers.
+        :param reneged_to: where customers go whose patience ends; by default they leave the network.
         :returns: the network.
         """
         keys = {
@@ -235,6 +291,7 @@ class Network(Searched):
             "service": service,
             "service_of": service_of,
             "capacity": capacity,
+            "capacity_of": capacity_of,
             "when_full": when_full,
             "balking": balking,
             "schedule": schedule,
@@ -244,6 +301,16 @@ class Network(Searched):
             "patience_of": patience_of,
             "population": population,
             "population_of": population_of,
+            "groups": groups,
+            "shift": shift,
+            "interrupted": interrupted,
+            "setup": setup,
+            "setup_of": setup_of,
+            "aging": aging,
+            "speeds": speeds,
+            "batch": batch,
+            "splits": splits,
+            "reneged_to": reneged_to,
             "to": to,
         }
         return self._node("station", name, keys)
@@ -272,13 +339,29 @@ class Network(Searched):
         """Add a choice of routes, which takes no time. Returns the network."""
         return self._node("router", name, {"to": to})
 
-    def fork(self, name: str, *, tasks: Sequence[str | Mapping[str, Value]], to: Route) -> Network:
-        """Add a node that divides customers into tasks, and joins them when all have come back."""
-        return self._node("fork", name, {"tasks": list(tasks), "to": to})
+    def fork(
+        self, name: str, *, tasks: Sequence[str | Mapping[str, Value]], quorum: int | None = None, to: Route
+    ) -> Network:
+        """Add a node that divides customers into tasks, and joins them when all have come back.
+
+        :param tasks: a node or a link for each task.
+        :param quorum: a customer continues when this number of its tasks are back; all by default.
+        :returns: the network.
+        """
+        return self._node("fork", name, {"tasks": list(tasks), "quorum": quorum, "to": to})
 
     def sink(self, name: str) -> Network:
         """Add a node where customers leave the network. Returns the network."""
         return self._node("sink", name, {})
+
+    def region(self, name: str, nodes: Sequence[str], capacity: int) -> Network:
+        """Bound the number of customers at several nodes together. Others wait outside, at no node.
+
+        :param nodes: stations and delays.
+        :param capacity: the most customers there.
+        :returns: the network.
+        """
+        return self._node("region", name, {"nodes": list(nodes), "capacity": capacity})
 
     @property
     def name(self) -> str:
@@ -357,7 +440,7 @@ class Network(Searched):
         :param until: the end of each replication, in units of time; that of the description by default.
         :param warm_up: the time at which statistics begin; that of the description, or a tenth of the
             run. ``"find"`` finds it by the rule MSER-5.
-        :param precision: run until each half width is at most this share of its mean.
+        :param precision: run until each half width that decides (see the guide) is at most this share of its mean.
         :param level: the confidence level of intervals.
         :param backend: ``"auto"`` is a GPU where that is expected to be faster, else the CPU.
         :param mapping: ``"auto"``, ``"grid"``, ``"team"`` or ``"thread"``; it changes the speed only.
@@ -470,9 +553,16 @@ class Network(Searched):
         return await asyncio.to_thread(lambda: self.run(**settings))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Network) and (self._text, self._keys) == (other._text, other._keys)
+        if not isinstance(other, Network):
+            return False
+        return (self._text, self._keys, self._folder) == (other._text, other._keys, other._folder)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<Network {self.name!r} of {', '.join(self.nodes)}>"
+
+
+def _folder_of(path: str | PathLike[str]) -> str:
+    """The folder of a file, wherever the program goes later."""
+    return os.path.dirname(os.path.abspath(path))

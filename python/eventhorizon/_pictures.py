@@ -48,7 +48,7 @@ class Drawn(Table):
 
 def outline(description: Mapping[str, Any]) -> str:
     """A process model as nested lists: its things, and for each entity when it enters and what it does."""
-    things = ("parameters", "resource", "container", "store", "signal", "variable")
+    things = ("parameters", "resource", "container", "store", "signal", "variable", "tally")
     lines = [
         f"<li>{escape(kind.rstrip('s'))} <b>{escape(name)}</b> {escape(_short(value))}</li>"
         for kind in things

@@ -446,17 +446,20 @@ class RunResults(Results):
         return Table(columns)
 
     def estimate(self, measure: str, point: int = 0) -> Estimate:
-        """A measure at a point with its interval."""
-        self._check(measure)
+        """A measure at a point with its interval, or a quantile of a tally with a histogram."""
         rows: list[dict[str, Any]] = self._report["results"]
-        row = next(row for row in rows if row["point"] == point and row["measure"] == measure)
+        row = next((row for row in rows if row["point"] == point and row["measure"] == measure), None)
+        if row is None:
+            self._check(measure)
+            raise UsageError(f"there is no {measure!r} at point {point}: there are {len(self.points)} points, from 0")
         mean, half = _number(row["mean"]), _number(row["half_width"])
+        # Intervals of quantiles need not be symmetrical.
         return Estimate(
             measure=measure,
             mean=mean,
             half_width=half,
-            lower=mean - half,
-            upper=mean + half,
+            lower=_number(row.get("lower", mean - half)),
+            upper=_number(row.get("upper", mean + half)),
             theory=_number(row["theory"]),
             observations=row["observations"],
         )

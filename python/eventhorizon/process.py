@@ -2,7 +2,8 @@
 
 A model is read from TOML, JSON or a dictionary, or built by calls. The builder writes what the TOML file
 says, and the same reader reads it. Keys that are words of Python have other names: ``for`` is ``lasting``,
-``if`` is ``branch``, ``else`` is ``otherwise``, ``while`` is ``repeat_while``, ``with`` is ``chance``. ::
+``if`` is ``branch``, ``else`` is ``otherwise``, ``while`` is ``repeat_while``, ``with`` is ``chance`` (of
+several ``chances``), ``set`` is ``set_to``, ``{ do, interrupted }`` is ``interruptible``. ::
 
     from eventhorizon import ProcessModel, exponential, uniform
     from eventhorizon.process import count, entity, tally, use
@@ -53,6 +54,7 @@ __all__ = [
     "chance",
     "chances",
     "choice",
+    "clone",
     "count",
     "delay",
     "end",
@@ -63,6 +65,7 @@ __all__ = [
     "interrupt",
     "interruptible",
     "join",
+    "note",
     "put",
     "release",
     "repeat",
@@ -235,10 +238,30 @@ class ProcessModel(Searched):
         *,
         kind: Literal["integer", "time", "real"] | None = None,
         level: bool | None = None,
+        histogram: bool | None = None,
         **keys: Value,
     ) -> ProcessModel:
-        """Add a global number; with ``level`` it has a time average. Returns the model."""
-        return self._named("variable", name, Part({"value": value, "kind": kind, "level": level, **keys}))
+        """Add a global number; with ``level`` it has a time average, and with ``histogram`` its quantiles over
+        time, too. Returns the model."""
+        given = {"value": value, "kind": kind, "level": level, "histogram": histogram, **keys}
+        return self._named("variable", name, Part(given))
+
+    def tally(
+        self,
+        name: str,
+        *,
+        up_to: Sequence[float | str] | None = None,
+        histogram: float | str | None = None,
+    ) -> ProcessModel:
+        """Report more of the observations that statements make by this name.
+
+        :param up_to: bounds: ``share(wait <= 5)`` is the share of observations that are at most 5.
+        :param histogram: the width of the first bins of a histogram, from which ``quantile_50(wait)``, 90, 95
+            and 99 follow.
+        :returns: the model.
+        """
+        bounds = None if up_to is None else list(up_to)
+        return self._named("tally", name, Part({"up_to": bounds, "histogram": histogram}))
 
     def entity(
         self,
@@ -260,7 +283,8 @@ class ProcessModel(Searched):
         :param do: statements.
         :param every: the time before the first entry and between two.
         :param rates: periods ``{"lasts": time, "rate": entries per unit}`` of a Poisson process, repeated.
-        :param times: times of entry, or the path of a CSV file with the column ``time``.
+        :param times: times of entry, or ``{"time": [...], "size": [...]}`` with attributes. Only a model that is
+            read from a file names CSV files.
         :param at_start: entities that enter at time zero.
         :param batch: how many enter at a time.
         :param most: no more arrivals than these.
@@ -384,7 +408,7 @@ class ProcessModel(Searched):
         :param seed: names the random streams.
         :param until: the end of each replication, in units of time; that of the description by default.
         :param warm_up: the time at which statistics begin; that of the description, or a tenth of the run.
-        :param precision: run until each half width is at most this share of its mean.
+        :param precision: run until each half width that decides (see the guide) is at most this share of its mean.
         :param level: the confidence level of intervals.
         :param backend: ``"auto"`` is a GPU where that is expected to be faster, else the CPU.
         :param mapping: ``"auto"``, ``"grid"``, ``"team"`` or ``"thread"``; it changes the speed only.
@@ -513,8 +537,9 @@ class ProcessModel(Searched):
     ) -> Table:
         """What entities do in the first replication: the first ``most`` changes, as a table with ``time``,
         ``entity``, its ``number`` (from 1), ``what`` (``"waits"``, ``"delays"``, ``"rests"``, ``"joins"``,
-        ``"follows"`` or ``"ends"``), ``statement``, and the ``line`` where it is written (0 if nowhere). Of several changes
-        of an entity at one time, the last one is listed."""
+        ``"follows"``, ``"notes"`` or ``"ends"``), ``statement`` (of a note, its name and value), and the ``line`` where
+        it is written (0 if nowhere). Of several changes of an entity at one time, the last one is listed, and all its
+        notes."""
         rows, _ = self._first("trace", parameters, seed, until, point, most)
         written = self._written()
         if written is not None:
@@ -604,6 +629,7 @@ def use(
     resource: str | Mapping[str, Amount],
     *,
     lasting: Amount | None = None,
+    then: Sequence[Mapping[str, Any]] | None = None,
     do: Sequence[Mapping[str, Any]] | None = None,
     units: Amount | None = None,
     priority: Amount | None = None,
@@ -615,13 +641,14 @@ def use(
     """Seize units, execute ``do``, let a time pass, and release.
 
     :param lasting: the key ``for``.
+    :param then: statements behind the time, before the release.
     :param priority: the place in a line by priority: smaller is sooner.
     :param patience: how long to wait.
     :param tally: observe the time waited.
     :param preempted: what happens when the unit is taken: ``"resume"``, ``"repeat"``, ``"restart"`` or a
         block.
     """
-    keys = {"use": resource, "units": units, "do": do, "for": lasting, "preempted": preempted}
+    keys = {"use": resource, "units": units, "do": do, "for": lasting, "then": then, "preempted": preempted}
     return Part({**keys, **_waiting(priority, patience, tally, label)})
 
 
@@ -745,13 +772,16 @@ def batch(
     size: Amount,
     *,
     do: Sequence[Mapping[str, Any]] | None = None,
+    permanent: bool | None = None,
     priority: Amount | None = None,
     patience: Patience | None = None,
     tally: str | None = None,
     label: str | None = None,
 ) -> Part:
-    """Wait until as many are together; the last one executes ``do``, then all continue."""
-    return Part({"batch": size, "do": do, **_waiting(priority, patience, tally, label)})
+    """Wait until as many are together; the last one executes ``do``, then all continue. With ``permanent``
+    only the last one continues, and the others end."""
+    keys = {"batch": size, "do": do, "permanent": permanent}
+    return Part({**keys, **_waiting(priority, patience, tally, label)})
 
 
 def send(signal: str) -> Part:
@@ -768,6 +798,12 @@ def spawn(
 ) -> Part:
     """Start entities and set their attributes. With ``join``, :func:`join` waits for them."""
     return Part({"spawn": entity, "count": count, "set": set, "join": join})
+
+
+def clone(copies: Amount, do: Sequence[Mapping[str, Any]], *, join: bool | None = None) -> Part:
+    """Start copies of the entity, with its attributes; they execute ``do`` and end. With ``join``, :func:`join`
+    waits for them."""
+    return Part({"clone": copies, "do": do, "join": join})
 
 
 def join() -> Part:
@@ -851,6 +887,11 @@ def tally(name: str, value: Amount | None = None) -> Part:
 def count(name: str, by: Amount | None = None) -> Part:
     """Add to a counter, 1 by default."""
     return Part({"count": name, "by": by})
+
+
+def note(name: str, value: Amount | None = None) -> Part:
+    """Write a row of :meth:`ProcessModel.trace`, with an integer, 0 by default. Runs do not have it."""
+    return Part({"note": name, "value": value})
 
 
 @maker

@@ -1,5 +1,7 @@
 //! Queueing networks.
 
+use std::path::PathBuf;
+
 use eventhorizon::facility::{
     self, FacilityDesign, FacilityError, Follow, NetworkDescription, Report, SavedStudy, Study, StudyAutosave,
 };
@@ -26,14 +28,18 @@ pub(crate) struct Network(facility::Network);
 
 #[pymethods]
 impl Network {
+    /// Reads TOML. Files that it names are relative to the folder; without one, it names none.
     #[staticmethod]
-    fn from_toml(text: &str) -> Result<Self, Failure> {
-        Ok(Self(facility::Network::from_toml(text)?))
+    #[pyo3(signature = (text, folder=None))]
+    fn from_toml(text: &str, folder: Option<PathBuf>) -> Result<Self, Failure> {
+        Self::read(folder, || facility::Network::from_toml(text))
     }
 
+    /// The same of JSON.
     #[staticmethod]
-    fn from_json(text: &str) -> Result<Self, Failure> {
-        Ok(Self(facility::Network::from_json(text)?))
+    #[pyo3(signature = (text, folder=None))]
+    fn from_json(text: &str, folder: Option<PathBuf>) -> Result<Self, Failure> {
+        Self::read(folder, || facility::Network::from_json(text))
     }
 
     #[getter]
@@ -163,6 +169,7 @@ impl Network {
                 decisions: results.decisions,
                 selected: results.selected,
                 allocated: results.allocated,
+                quantiles: None,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
                 adapter: (results.engine == "gpu").then_some(results.adapter),
@@ -284,6 +291,18 @@ impl Network {
 }
 
 impl Network {
+    /// Calls a reader of a description. Files that this names are relative to the folder.
+    fn read(
+        folder: Option<PathBuf>,
+        reader: impl FnOnce() -> Result<facility::Network, FacilityError>,
+    ) -> Result<Self, Failure> {
+        let network = match folder {
+            Some(folder) => facility::in_folder(&folder, reader),
+            None => reader(),
+        };
+        Ok(Self(network?))
+    }
+
     /// The network with the times of runs, on which the resolution of ticks depends too.
     fn with_times(&self, until: f64, warm_up: Option<f64>) -> facility::Network {
         let mut network = self.0.clone();

@@ -20,6 +20,8 @@ pub(crate) struct Runs {
     decisions: Vec<Decision>,
     selected: Option<Selected>,
     allocated: Option<Allocated>,
+    /// The table with quantiles, if there are histograms.
+    quantiles: Option<Report>,
     #[pyo3(get)]
     model: String,
     #[pyo3(get)]
@@ -60,6 +62,8 @@ pub(crate) struct Found {
     pub(crate) decisions: Vec<Decision>,
     pub(crate) selected: Option<Selected>,
     pub(crate) allocated: Option<Allocated>,
+    /// The table with quantiles, at the level of the run, if there are histograms.
+    pub(crate) quantiles: Option<Report>,
     pub(crate) fingerprint: u64,
     pub(crate) mapping: String,
     /// The adapter, if a device made replications.
@@ -89,6 +93,7 @@ impl Runs {
             decisions,
             selected,
             allocated,
+            quantiles,
             fingerprint,
             mapping,
             adapter,
@@ -105,6 +110,7 @@ impl Runs {
             decisions,
             selected,
             allocated,
+            quantiles,
             model,
             unit,
             engine,
@@ -129,7 +135,11 @@ impl Runs {
         self.observations.get(point).ok_or_else(missing)
     }
 
+    /// The table of all measures and points. The level is that of the run.
     fn made(&self, level: f64) -> Result<Report, Failure> {
+        if let Some(report) = &self.quantiles {
+            return Ok(report.clone());
+        }
         let mut report = Report::default();
         for (point, observations) in self.observations.iter().enumerate() {
             report.add(&self.design, point, observations, level, |_| None)?;

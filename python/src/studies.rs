@@ -184,6 +184,9 @@ impl Process {
                 None => run.run()?,
             };
             let model = compiled.model();
+            let has_histograms = model.variables.values().any(|variable| variable.histogram)
+                || model.tallies.values().any(|tally| tally.histogram.is_some());
+            let quantiles = has_histograms.then(|| results.report(level)).transpose()?;
             let described = Described {
                 model: model.name.clone(),
                 unit: model.unit.clone(),
@@ -200,6 +203,7 @@ impl Process {
                 decisions: results.decisions,
                 selected: results.selected,
                 allocated: results.allocated,
+                quantiles,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
                 adapter: results.adapter,
@@ -347,6 +351,7 @@ impl Model {
             };
             let results =
                 run.watch(|progress: &RunProgress| watch.flow(progress.runs, progress.events)).run()?;
+            let adapter = place.adapter().filter(|_| results.mapping != "cores").map(str::to_owned);
             let until = if model.has_processes() { Some(model.end()?) } else { None };
             let described = Described {
                 model: model.name().to_owned(),
@@ -362,9 +367,10 @@ impl Model {
                 decisions: results.decisions,
                 selected: results.selected,
                 allocated: None,
+                quantiles: None,
                 fingerprint: results.fingerprint,
                 mapping: results.mapping,
-                adapter: place.backend().gpu().map(|gpu| gpu.info().name.clone()),
+                adapter,
                 seconds: results.seconds,
                 events: None,
                 warnings: model.warnings().to_vec(),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import math
 import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +18,7 @@ import pytest
 from conftest import EXAMPLES
 
 import eventhorizon as eh
+from eventhorizon.distributions import Distribution
 
 MM1 = EXAMPLES / "networks" / "mm1.toml"
 
@@ -141,6 +146,8 @@ def test_errors_have_classes_and_the_sentences_of_the_library() -> None:
         built().run(seed=-1, backend="cpu")
     with pytest.raises(eh.UsageError, match=r"the number 2; write a distribution: `exponential\(2\)`"):
         eh.Network("m", until=10).source("a", 2, to="b")  # type: ignore[arg-type]
+    with pytest.raises(eh.UsageError, match=r"`setup` of `a` is the number 0.5; write a distribution"):
+        eh.Network("m", until=10).station("a", eh.exponential(1), setup=0.5, to="b")  # type: ignore[arg-type]
     with pytest.raises(eh.ModelError, match=r"\(`allow_unstable`\)"):
         eh.Network.from_dict(built().to_dict() | {"source": {"a": {"interarrival": eh.exponential(0.5), "to": "server"}}}).run()
     with pytest.raises(eh.FileError, match="missing.toml"):
@@ -243,3 +250,150 @@ def test_networks_that_need_process_models_run_as_such(tmp_path: Path) -> None:
     assert set(visits["node"]) == {"server", "out"} and set(visits["customer"]) == {1, 2, 3}
     with pytest.raises(eh.UsageError, match="process model"):
         lift.run(batches=20, save=saved, backend="cpu")
+
+
+def keys_of(kind: str) -> set[str]:
+    """The keys of a node in the file: the error of an unknown key lists them."""
+    with pytest.raises(eh.ModelError, match="unknown field `zzz`, expected") as caught:
+        eh.Network.from_dict({"name": "n", kind: {"x": {"zzz": 1}}})
+    return set(re.findall(r"`(\w+)`", str(caught.value).split("expected", 1)[1]))
+
+
+@pytest.mark.parametrize("kind", ["source", "station", "delay", "fork", "router", "region"])
+def test_methods_have_the_keys_of_the_file(kind: str) -> None:
+    network = eh.Network("n")
+    add = getattr(network, kind)
+    names = [name for name in inspect.signature(add).parameters if name != "name"]
+    keys = {"class" if name == "class_" else name: [name] for name in names}
+    assert set(keys) == keys_of(kind)
+    # Each argument becomes its key.
+    add("x", **{name: [name] for name in names})
+    assert network.to_dict() == {"name": "n", kind: {"x": keys}}
+
+
+@pytest.mark.filterwarnings("ignore::eventhorizon.EventhorizonWarning")
+def test_batches_regions_and_quorums_are_built_by_calls() -> None:
+    built = eh.Network("kitchen", until=500, warm_up=50)
+    built.source("orders", eh.exponential(4), to="cook")
+    built.fork("cook", tasks=["grill", "oven"], quorum=1, to="serve")
+    built.station("grill", eh.exponential(1), to="cook")
+    built.station("oven", eh.exponential(2), batch={"least": 1, "most": 3}, to="cook")
+    built.station("serve", eh.exponential(1), to="wash").station("wash", eh.exponential(1), to="out")
+    built.region("hall", ["serve", "wash"], 5).sink("out")
+    description: dict[str, Any] = {
+        "name": "kitchen",
+        "until": 500,
+        "warm_up": 50,
+        "source": {"orders": {"interarrival": {"exponential": 4}, "to": "cook"}},
+        "fork": {"cook": {"tasks": ["grill", "oven"], "quorum": 1, "to": "serve"}},
+        "station": {
+            "grill": {"service": {"exponential": 1}, "to": "cook"},
+            "oven": {"service": {"exponential": 2}, "batch": {"least": 1, "most": 3}, "to": "cook"},
+            "serve": {"service": {"exponential": 1}, "to": "wash"},
+            "wash": {"service": {"exponential": 1}, "to": "out"},
+        },
+        "region": {"hall": {"nodes": ["serve", "wash"], "capacity": 5}},
+        "sink": {"out": {}},
+    }
+    read = eh.Network.from_dict(description)
+    assert built == read and built.to_dict() == description
+    runs = [network.run(replications=8, backend="cpu") for network in (built, read)]
+    assert runs[0].fingerprint == runs[1].fingerprint and runs[0].mapping.startswith("process model")
+    assert runs[0].estimate("throughput", "out").mean == pytest.approx(0.25, rel=0.2)
+    # Both tasks would take longer than the oven alone, 2 on average.
+    assert 0 < runs[0].estimate("sojourn", "cook").mean < 1.8
+
+
+DESK = """
+name = "desk"
+until = 502
+warm_up = 52
+source.door = { times = "arrivals.csv", to = "desk" }
+station.desk = { service = { empirical = "times.csv" }, to = "out" }
+sink.out = {}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::eventhorizon.EventhorizonWarning")
+def test_files_that_a_description_names_are_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    description: dict[str, Any] = {
+        "name": "desk",
+        "until": 502,
+        "warm_up": 52,
+        "source": {"door": {"times": "arrivals.csv", "to": "desk"}},
+        "station": {"desk": {"service": {"empirical": "times.csv"}, "to": "out"}},
+        "sink": {"out": {}},
+    }
+    folder, elsewhere = tmp_path / "models", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    (folder / "arrivals.csv").write_text("time\n" + "".join(f"{time}\n" for time in range(5, 601, 5)))
+    (folder / "times.csv").write_text("minutes\n1\n2\n3\n")
+    (folder / "desk.toml").write_text(DESK)
+    (folder / "desk.json").write_text(json.dumps(description))
+    monkeypatch.chdir(tmp_path)
+    of_toml, of_json = eh.Network.from_toml("models/desk.toml"), eh.Network.from_json(Path("models/desk.json"))
+    built = eh.Network("desk", until=502, warm_up=52, folder="models")
+    built.source("door", times="arrivals.csv", to="desk").station("desk", eh.empirical("times.csv"), to="out")
+    ways = [of_toml, of_json, built.sink("out"), eh.Network.from_dict(description, folder="models")]
+    assert of_json == built == ways[3]
+    with pytest.raises(eh.ModelError, match="a text in memory names no files"):
+        eh.Network.from_toml(DESK)
+    with pytest.raises(eh.ModelError, match="a text in memory names no files"):
+        eh.Network.from_dict(description)
+    monkeypatch.chdir(elsewhere)
+    copies = [pickle.loads(pickle.dumps(network)) for network in (of_toml, of_json)]
+    assert copies == [of_toml, of_json]
+    runs = [network.run(replications=8, backend="cpu") for network in ways + copies]
+    assert len({run.fingerprint for run in runs}) == 1
+    # 90 arrivals, each served before the next one comes.
+    assert runs[0].estimate("throughput", "door").mean == pytest.approx(0.2, rel=0.01)
+    assert runs[0].estimate("sojourn", "desk").mean == pytest.approx(2, rel=0.1)
+    assert len(of_toml.experiment({"station.desk.servers": [1, 2]}, replications=2, backend="cpu").points) == 2
+    (folder / "times.csv").unlink()
+    with pytest.raises(eh.ModelError, match="No such file") as caught:
+        of_toml.run(backend="cpu")
+    assert str(caught.value).startswith("models/desk.toml: ")
+
+
+#: Distributions, what the file says, and their means.
+LAWS: list[tuple[Distribution, dict[str, Any], float]] = [
+    (eh.gamma(2.5, 0.8), {"gamma": {"shape": 2.5, "scale": 0.8}}, 2.0),
+    (eh.beta(2, 3), {"beta": {"alpha": 2, "beta": 3}}, 0.4),
+    (eh.beta(2, 3, low=1, high=4), {"beta": {"alpha": 2, "beta": 3, "low": 1, "high": 4}}, 2.2),
+    (eh.pareto(6, 1.5), {"pareto": {"shape": 6, "scale": 1.5}}, 1.8),
+    (eh.loglogistic(6, 2), {"loglogistic": {"shape": 6, "scale": 2}}, math.pi / 3 / math.sin(math.pi / 6)),
+    (eh.coxian([1, 2], [0.5]), {"coxian": {"means": [1, 2], "continues": [0.5]}}, 2.0),
+    (eh.discrete([1, 2, 4], [0.5, 0.3, 0.2]), {"discrete": {"values": [1, 2, 4], "weights": [0.5, 0.3, 0.2]}}, 1.9),
+    (eh.empirical(np.array([1.0, 2.0, 4.0])), {"empirical": [1, 2, 4]}, 7 / 3),
+    (eh.empirical([4, 1, 2], interpolated=True), {"empirical": {"values": [4, 1, 2], "interpolated": True}}, 2.25),
+    (
+        eh.mixture([(0.7, eh.exponential(2)), (0.3, eh.constant(5))]),
+        {"mixture": [{"weight": 0.7, "law": {"exponential": 2}}, {"weight": 0.3, "law": {"constant": 5}}]},
+        2.9,
+    ),
+    (eh.shifted(2, eh.exponential(3)), {"shifted": {"by": 2, "law": {"exponential": 3}}}, 5.0),
+    (
+        eh.truncated(eh.exponential(3), 1, 6),
+        {"truncated": {"low": 1, "high": 6, "law": {"exponential": 3}}},
+        4 - 5 / math.expm1(5 / 3),
+    ),
+    (eh.truncated(eh.uniform(0, 2), low=1), {"truncated": {"low": 1, "law": {"uniform": [0, 2]}}}, 1.5),
+]
+
+
+@pytest.mark.filterwarnings("ignore::eventhorizon.EventhorizonWarning")
+@pytest.mark.parametrize(("law", "written", "mean"), LAWS, ids=[next(iter(law)) for law, _, _ in LAWS])
+def test_distributions_have_their_means(law: Distribution, written: dict[str, Any], mean: float) -> None:
+    assert law == written
+    network = eh.Network("n", until=1000, warm_up=100).source("arrivals", eh.exponential(0.5), to="stay")
+    network.delay("stay", law, to="out").sink("out")
+    sojourn = network.run(replications=4, backend="cpu").estimate("sojourn", "out")
+    assert sojourn.mean == pytest.approx(mean, rel=0.1)
+
+
+def test_all_distributions_are_exported() -> None:
+    functions = [name for name in eh.distributions.__all__ if name != "Distribution"]
+    assert set(functions) <= set(eh.__all__) and len(functions) == 19
+    assert all(getattr(eh, name) is getattr(eh.distributions, name) for name in functions)
+    assert eh.empirical("all.csv", column="b") == {"empirical": {"file": "all.csv", "column": "b"}}

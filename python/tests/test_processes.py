@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import EXAMPLES
 
 import eventhorizon as eh
-from eventhorizon.process import branch, chance, choice, count, delay, release, seize, tally, use
+from eventhorizon.process import (
+    batch,
+    branch,
+    chance,
+    choice,
+    clone,
+    count,
+    delay,
+    join,
+    note,
+    release,
+    seize,
+    set_to,
+    tally,
+    use,
+)
 
 # Short runs observe some tallies never.
 pytestmark = pytest.mark.filterwarnings("ignore:.*was never observed:eventhorizon.EventhorizonWarning")
@@ -132,3 +148,64 @@ def test_faults_name_entity_and_statement() -> None:
         eh.ProcessModel("m").entity("part", every=3, do=[delay(1)]).run()
     with pytest.raises(eh.UsageError, match="the measures are"):
         emergency().run(replications=2, until=200, warm_up=20, backend="cpu").values("joy")
+
+
+@pytest.mark.filterwarnings("ignore::eventhorizon.EventhorizonWarning")
+def test_copies_permanent_batches_and_tables_of_tallies() -> None:
+    model = eh.ProcessModel("packing", unit="minute", until=1000, warm_up=0)
+    model.parameter("promised", {"time": 4}).resource("clerk", 2).resource("dock", 1)
+    model.variable("packed", 0, level=True, histogram=True)
+    model.tally("handled", up_to=[2, "promised"], histogram=0.5)
+    model.entity(
+        "order",
+        every=10,
+        do=[
+            clone(2, [use("clerk", lasting=3)], join=True),
+            join(),
+            tally("handled"),
+            use("dock", lasting=1, then=[set_to("packed", "packed + 1"), note("leaves", "packed")]),
+        ],
+    )
+    model.entity("bottle", every=1, do=[batch(12, permanent=True), count("crates")])
+    results = model.run(replications=3, backend="cpu")
+    means = {
+        # Both copies are served at once: 99 orders of 3 minutes.
+        "count(handled)": 99,
+        "handled": 3,
+        "share(handled <= 2)": 0,
+        "share(handled <= promised)": 1,
+        "quantile_90(handled)": 3,
+        # One of each twelve bottles continues.
+        "crates": 83,
+        # The orders leave at 14, 24, and so on to 994.
+        "average(packed)": sum(1000 - left for left in range(14, 995, 10)) / 1000,
+        "zero(packed)": 0.014,
+    }
+    for measure, mean in means.items():
+        assert results.estimate(measure).mean == pytest.approx(mean, rel=1e-6, abs=1e-9), measure
+    assert "quantile_50(handled)" in results.table["measure"]
+    assert pickle.loads(pickle.dumps(results)).estimate("quantile_90(handled)").mean == pytest.approx(3)
+    with pytest.raises(eh.UsageError, match="there are 1 points, from 0"):
+        results.estimate("handled", point=1)
+    with pytest.raises(eh.UsageError, match="there is a tally 'handled' already"):
+        model.tally("handled", up_to=[5])
+    first = next(row for row in model.trace(200).rows() if row["what"] == "notes")
+    assert (first["time"], first["entity"], first["statement"]) == (14, "order", "leaves 1")
+    assert model.to_dict()["tally"] == {"handled": {"up_to": [2, "promised"], "histogram": 0.5}}
+    assert "tally <b>handled</b>" in model._repr_html_()
+    assert eh.ProcessModel.from_dict(model.to_dict()).run(replications=3, backend="cpu").fingerprint == results.fingerprint
+
+
+def test_distributions_of_others_and_of_lists_are_compiled() -> None:
+    model = eh.ProcessModel("m", until=100, warm_up=0)
+
+    @model.process(every=10)
+    def part(env: Any) -> Any:
+        yield env.timeout(eh.mixture([(0.5, eh.constant(2)), (0.5, eh.shifted(1, eh.constant(2)))]))
+        yield env.timeout(eh.discrete([3, 4], weights=(0.25, 0.75)))
+        env.tally("stay")
+
+    laws = [statement["delay"] for statement in model.to_dict()["entity"]["part"]["do"][:2]]
+    parts = [{"weight": 0.5, "law": {"constant": 2}}, {"weight": 0.5, "law": {"shifted": {"by": 1, "law": {"constant": 2}}}}]
+    assert laws == [{"mixture": parts}, {"discrete": {"values": [3, 4], "weights": [0.25, 0.75]}}]
+    assert 5 <= model.run(replications=2, backend="cpu").estimate("stay").mean <= 7
