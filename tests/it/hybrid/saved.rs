@@ -83,12 +83,13 @@ fn parts_write_the_file_of_the_whole_and_go_on_from_it() {
     // An end within a window, one by events, one by time.
     same(&Reference(phold), [until(33.3), Until::events(4000), until(120.0)], &[2, 1, 3]);
     // A calendar of the resumed parts.
-    let mut cpu = CpuSimulation::in_rust(&Reference(phold), options()).unwrap();
+    let model = Reference(phold);
+    let mut cpu = CpuSimulation::in_rust(&model, options()).unwrap();
     cpu.run(until(33.3)).unwrap();
     let saved = cpu.checkpoint().unwrap();
     cpu.run(until(50.0)).unwrap();
     let calendar = options().queue(QueueDesign::Calendar);
-    let last = parts_go_on(2, &Reference(phold), calendar, &saved, until(50.0));
+    let last = parts_go_on(2, &model, calendar, &saved, until(50.0));
     assert!(last == cpu.checkpoint().unwrap(), "{last:?}");
     // Events of 32 bytes, LP memory, data.
     let centre = CallCentre::new(64, 3, 4.0, 1.0, 0.5, 64, units).unwrap();
