@@ -490,14 +490,14 @@ mod tests {
                     (u32::MAX, 1 << 10, 1);
             },
         ];
-        for query in sources {
-            for sizes in [[255, 257], [256, 16], [1, 300], [0, 5]] {
-                alternate::<1>(&matcher, sizes, query);
-                alternate::<2>(&matcher, sizes, query);
-                alternate::<3>(&matcher, sizes, query);
-            }
-            alternate::<2>(&matcher, [513, 0], query);
+        // Each size with each number of dimensions, and with three sources.
+        let sizes = [[255, 257], [256, 16], [1, 300], [0, 5]];
+        for (turn, query) in sources.into_iter().enumerate() {
+            alternate::<1>(&matcher, sizes[turn], query);
+            alternate::<2>(&matcher, sizes[(turn + 1) % 4], query);
+            alternate::<3>(&matcher, sizes[(turn + 2) % 4], query);
         }
+        alternate::<2>(&matcher, [513, 0], sources[0]);
         // More changes than the last step predicts: the device sorts them once that is known.
         alternate::<1>(&matcher, [256, 255], |moves| moves.tuning.few_changes = 1 << 10);
     }

@@ -70,7 +70,7 @@ pub fn gpu() -> Gpu {
     })
 }
 
-fn is_hardware(gpu: &Gpu) -> bool {
+pub fn is_hardware(gpu: &Gpu) -> bool {
     gpu.info().device_type != wgpu::DeviceType::Cpu
 }
 

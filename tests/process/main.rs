@@ -94,7 +94,7 @@ fn a_queue_waits_as_theory_says() {
 fn each_kind_of_distribution_has_its_mean_on_an_adapter_and_on_the_cpu() {
     let gpu = Gpu::new().unwrap();
     // Each is a program to compile; all are in a network of `it`.
-    for law in Distribution::examples().step_by(if is_long() { 1 } else { 3 }) {
+    for law in Distribution::examples().step_by(if is_long() { 1 } else { 8 }) {
         let written = serde_json::to_string(&law).unwrap();
         let model = format!(
             "{{ \"name\": \"law\", \"until\": 9, \"entity\": {{ \"job\": {{ \"every\": 1,

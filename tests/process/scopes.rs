@@ -7,6 +7,7 @@ use eventhorizon::process::program::{FaultCode, HEADER, Size};
 use eventhorizon::process::{Large, Medium, Printed, ProcessRun, Rows, Sized3, Small, lower};
 use eventhorizon::time::Ticks;
 
+use crate::long::is_long;
 use crate::models::*;
 use crate::{all_run, mean, run_any};
 
@@ -342,7 +343,7 @@ pub fn models() -> Vec<ProcessModel> {
 
 #[test]
 fn programs_with_scopes_run() {
-    all_run(vec![shop(), shifts(), lanes(), rescue()]);
+    all_run(if is_long() { vec![shop(), shifts(), lanes(), rescue()] } else { vec![rescue()] });
 }
 
 #[test]

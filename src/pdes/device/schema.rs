@@ -161,7 +161,7 @@ mod tests {
     fn experiments_over_a_model_of_words_are_those_over_the_model() {
         let (gpu, until) = (Gpu::new().unwrap(), Until::time(Resolution::default().ticks(10.0).unwrap()));
         let experiment = Experiment::new(Design::default(), 5, 3);
-        for mapping in [Mapping::Thread, Mapping::Team, Mapping::Grid] {
+        for mapping in [Mapping::Thread, Mapping::Grid] {
             let options = EngineOptions::default().mapping(mapping);
             let mut typed = Engine::new(&gpu, |_| Ok::<_, String>(torus()), options).unwrap();
             let expected = typed.run(&experiment, until).unwrap();

@@ -297,7 +297,7 @@ mod tests {
             let options = EngineOptions::default().mapping(Mapping::Team);
             let mut engine = Engine::new(&gpu, torus, options).unwrap();
             let end = Resolution::default().ticks(100.0 * travel.max(10.0)).unwrap();
-            engine.run(&Experiment::new(Design::default(), 10, 42), Until::time(end)).unwrap();
+            engine.run(&Experiment::new(Design::default(), 3, 42), Until::time(end)).unwrap();
             // Otherwise runs would have been repeated with more slots.
             let prepared = &engine.prepared.as_ref().unwrap().1;
             assert_eq!(prepared.room.events, events(&prepared.models), "{travel}");

@@ -130,7 +130,7 @@ fn forks_have_the_bits_of_the_sequential_engine_in_every_mapping() {
         let facility = network.compile().unwrap();
         let ticks = |units| facility.resolution().ticks(units).unwrap();
         let facility = facility.clone().with_warm_up(ticks(3.0)).with_details();
-        if mappings == [Mapping::Thread] || is_long() {
+        if is_long() {
             same(&facility, ticks(12.0), &network.name);
         }
         mapped(&facility, ticks(12.0), mappings, &network.name);

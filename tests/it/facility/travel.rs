@@ -7,6 +7,7 @@ use eventhorizon::facility::{
 };
 use eventhorizon::pdes::Model;
 
+use super::common::few;
 use super::new_nodes::{exponential, studied, within};
 use super::runs::{mapped, reported, same};
 use super::shipped_one;
@@ -243,7 +244,7 @@ fn replications_have_the_bits_of_the_sequential_engine_whichever_way_they_are_ma
     let facility = towns(16, Distribution::Triangular([0.5, 1.0, 4.0])).compile().unwrap();
     let ticks = |units: f64| facility.resolution().ticks(units).unwrap();
     use eventhorizon::pdes::Mapping::{Grid, Team, Thread};
-    mapped(&facility.clone().with_warm_up(ticks(10.0)), ticks(40.0), &[Thread, Team, Grid], "towns");
+    mapped(&facility.clone().with_warm_up(ticks(10.0)), ticks(40.0), few(2, &[Thread, Grid, Team]), "towns");
 }
 
 #[test]

@@ -17,18 +17,26 @@ use eventhorizon::time::Resolution;
 use super::common::like::Like;
 use super::common::models::Mischief;
 use super::common::references::Reference;
-use super::common::{few, is_long};
+use super::common::{few, gpu, is_hardware, is_long};
 use super::{networks, ticks};
 
-/// A device for a rank, which the tests share because it caches kernels.
-pub(crate) fn device(rank: &dyn Transport) -> Gpu {
-    device_of(rank.rank())
-}
+/// The devices of the ranks of a test: on llvmpipe the one of the test's thread, since each device
+/// compiles its own kernels.
+pub(crate) struct Devices(Gpu);
 
-/// The device for the rank of this number.
-pub(crate) fn device_of(rank: u32) -> Gpu {
-    static DEVICES: [OnceLock<Gpu>; 4] = [const { OnceLock::new() }; 4];
-    DEVICES[rank as usize].get_or_init(|| own_device(rank)).clone()
+impl Devices {
+    pub(crate) fn new() -> Self {
+        Self(gpu())
+    }
+
+    pub(crate) fn of(&self, rank: &dyn Transport) -> Gpu {
+        static OTHERS: [OnceLock<Gpu>; 4] = [const { OnceLock::new() }; 4];
+        if is_hardware(&self.0) {
+            OTHERS[rank.rank() as usize].get_or_init(|| own_device(rank.rank())).clone()
+        } else {
+            self.0.clone()
+        }
+    }
 }
 
 /// A device for one test.
@@ -56,8 +64,9 @@ fn same<M: CpuModel<State: std::marker::Sync> + std::marker::Sync>(
         .collect();
     let states = sequential.states().to_vec();
     for &parts in parts {
+        let devices = Devices::new();
         let ran = in_process(parts, |rank| {
-            let gpu = device(&rank);
+            let gpu = devices.of(&rank);
             let mut part = GpuPart::on(Box::new(rank), &gpu, model, options).unwrap();
             let run = |&end| {
                 let progress = part.run(end).unwrap();
@@ -153,8 +162,9 @@ fn queues_of_all_kinds_are_cut() {
 
 /// The error of each part.
 fn errors<M: Model + std::marker::Sync>(model: &M, parts: u32, options: Options) -> Vec<HybridError> {
+    let devices = Devices::new();
     in_process(parts, |rank| {
-        let gpu = device(&rank);
+        let gpu = devices.of(&rank);
         let mut part = GpuPart::on(Box::new(rank), &gpu, model, options)?;
         let error = part.run(until(1e6)).unwrap_err();
         assert!(matches!(part.run(until(1e6)), Err(HybridError::Over)));
@@ -215,8 +225,9 @@ fn too_little_room_is_a_fault_of_all_parts() {
         let mut sequential = CpuSimulation::new(&model.0, Options::default()).unwrap();
         let ends = [until(12.0), until(35.0)];
         let expected = ends.map(|end| (sequential.run(end).unwrap().events, sequential.fingerprint()));
+        let devices = Devices::new();
         let ran = in_process(2, |rank| {
-            let gpu = device(&rank);
+            let gpu = devices.of(&rank);
             let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
             ends.map(|end| (part.run(end).unwrap().events, part.fingerprint().unwrap()))
         });
@@ -238,8 +249,9 @@ fn runs_since_the_copy_are_repeated_after_an_overflow() {
     let expected: Vec<_> =
         ends.iter().map(|&end| (sequential.run(end).unwrap(), sequential.fingerprint())).collect();
     for (fixed, runs) in [(true, 9), (false, ends.len())] {
+        let devices = Devices::new();
         let ran = in_process(2, |rank| {
-            let gpu = device(&rank);
+            let gpu = devices.of(&rank);
             let mut part = GpuPart::on(Box::new(rank), &gpu, &narrow, options.fixed(fixed)).unwrap();
             let mut run = |&end| Ok::<_, HybridError>((part.run(end)?, part.fingerprint()?));
             ends.iter().map_while(|end| run(end).ok()).collect::<Vec<_>>()
@@ -263,15 +275,16 @@ fn what_parts_cannot_have_is_refused_on_all() {
             assert!(error.to_string().contains(words), "{error}");
         }
     }
+    let devices = Devices::new();
     let differ = in_process(2, |rank| {
-        let (gpu, seed) = (device(&rank), rank.rank().into());
+        let (gpu, seed) = (devices.of(&rank), rank.rank().into());
         GpuPart::on(Box::new(rank), &gpu, &model, usual.seed(seed)).err().map(|error| error.to_string())
     });
     assert!(
         differ.iter().all(|error| error.as_ref().is_some_and(|error| error.contains("seed"))),
         "{differ:?}"
     );
-    let gpu = device_of(0);
+    let gpu = gpu();
     let mut part = GpuPart::alone(&gpu, &model, usual.sync(Sync::Horizon)).unwrap();
     let refused = part.run(Until::events(10)).unwrap_err().to_string();
     assert!(refused.contains("Sync::Yawns"), "{refused}");
@@ -303,8 +316,9 @@ fn a_watcher_stops_all_parts_and_the_run_goes_on() {
     let end = until(40.0);
     let mut sequential = CpuSimulation::new(&model, Options::default()).unwrap();
     let events = sequential.run(end).unwrap().events;
+    let devices = Devices::new();
     let ran = in_process(2, |rank| {
-        let (gpu, second) = (device(&rank), rank.rank() == 1);
+        let (gpu, second) = (devices.of(&rank), rank.rank() == 1);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, Options::default()).unwrap();
         let watch = |_: &_| if second { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let first = part.until(end).watch(watch).run().unwrap();

@@ -8,7 +8,7 @@ use eventhorizon::hybrid::{
 use eventhorizon::time::Ticks;
 
 use super::common::gpu;
-use super::devices::{device_of, own_device};
+use super::devices::own_device;
 use super::on_ranks;
 
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -147,7 +147,8 @@ fn the_device_and_the_twin_have_one_fingerprint_on_all_ranks() {
 
 #[test]
 fn several_devices_share_the_calls() {
-    let devices: Vec<_> = (0..3).map(device_of).collect();
+    let devices = [0, 1, 2].map(own_device);
+    let first = &devices[0];
     let run = |devices: &[Gpu], placement| {
         let mut walks = walks_on(devices);
         for gpu in devices {
@@ -155,7 +156,7 @@ fn several_devices_share_the_calls() {
         }
         let mut handlers = Handlers::new(devices.iter().cloned(), placement);
         // A handler for a single device runs there.
-        let (walks, teams) = (handlers.add(walks), handlers.add(teams(&device_of(0))));
+        let (walks, teams) = (handlers.add(walks), handlers.add(teams(first)));
         let make = |_| Caller { walks, teams, sum: 0, log: Vec::new() };
         let options = Options::default().seed(4).threads(1).handlers(handlers);
         let mut simulation = Simulation::new(200, Ticks::new(10), make, options).unwrap();
@@ -176,7 +177,7 @@ fn several_devices_share_the_calls() {
 
 #[test]
 fn what_is_bound_on_one_device_of_several_alone_is_named_at_the_first_call() {
-    let devices = [0, 1].map(device_of);
+    let devices = [0, 1].map(own_device);
     let table = Buffer::storage_from(&devices[0], "table", &table()).unwrap();
     let handler = walks_on(&devices).bind("table", &table);
     let mut handlers = Handlers::new(devices.iter().cloned(), Placement::Gpu);

@@ -185,8 +185,8 @@ pub(crate) fn networks() -> [Facility; 2] {
 #[test]
 fn queueing_networks_have_the_bits_of_the_sequential_engine() {
     let [tandem, towns] = networks();
-    same(&tandem, &[100.0, 300.0]);
-    same(&towns, &[9.5, 60.0]);
+    same(&tandem, &[30.0, 80.0]);
+    same(&towns, &[9.5, 20.0]);
 }
 
 #[test]

@@ -14,9 +14,10 @@ use eventhorizon::pdes::{
 use eventhorizon::queue::QueueDesign;
 use eventhorizon::time::Resolution;
 
+use super::common::gpu;
 use super::common::like::Like;
 use super::common::references::Reference;
-use super::devices::{device, device_of, own_device, until};
+use super::devices::{Devices, own_device, until};
 
 const SEED: u64 = 9;
 
@@ -32,8 +33,9 @@ fn parts_go_on<M: Model + std::marker::Sync>(
     saved: &Checkpoint,
     end: Until,
 ) -> Checkpoint {
+    let devices = Devices::new();
     let ran = in_process(parts, |rank| {
-        let gpu = device(&rank);
+        let gpu = devices.of(&rank);
         // The seed is the checkpoint's.
         let options = options.seed(77);
         let mut part = GpuPart::resume(Box::new(rank), &gpu, model, options, saved).unwrap();
@@ -50,15 +52,16 @@ fn parts_go_on<M: Model + std::marker::Sync>(
 /// Runs a model to some ends and saves it at each. Parts must write the same file as the sequential
 /// engine, and all resume from it.
 fn same<M: CpuModel + std::marker::Sync>(model: &M, ends: [Until; 3], parts: &[u32]) {
-    let gpu = device_of(0);
+    let gpu = gpu();
     let mut cpu = CpuSimulation::in_rust(model, options()).unwrap();
     let expected = ends.map(|end| {
         cpu.run(end).unwrap();
         cpu.checkpoint().unwrap()
     });
     for &from in parts {
+        let devices = Devices::new();
         let saved = in_process(from, |rank| {
-            let gpu = device(&rank);
+            let gpu = devices.of(&rank);
             let mut part = GpuPart::on(Box::new(rank), &gpu, model, options()).unwrap();
             part.run(ends[0]).unwrap();
             part.checkpoint().unwrap()
@@ -103,8 +106,9 @@ fn wide_windows_are_saved_and_gone_on_with() {
     let mut cpu = CpuSimulation::new(&torus, options()).unwrap();
     let expected = ends.map(|end| (cpu.run(end).unwrap().events, cpu.fingerprint()));
     let horizon = options().sync(Sync::Horizon);
+    let devices = Devices::new();
     let saved = in_process(2, |rank| {
-        let gpu = device(&rank);
+        let gpu = devices.of(&rank);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &torus, horizon).unwrap();
         part.run(ends[0]).unwrap();
         part.checkpoint().unwrap()
@@ -128,8 +132,9 @@ fn parts_grow_after_they_went_on_or_fail_alike() {
     let tiny = Like(model, model.source(), Capacity { queue: 1, mailbox: 1 });
     assert!(parts_go_on(2, &tiny, Options::default(), &saved, until(60.0)) == cpu.checkpoint().unwrap());
     let fixed = Options::default().fixed(true);
+    let devices = Devices::new();
     let failed = in_process(2, |rank| {
-        let gpu = device(&rank);
+        let gpu = devices.of(&rank);
         GpuPart::resume(Box::new(rank), &gpu, &tiny, fixed, &saved).unwrap_err()
     });
     for error in failed {
@@ -161,8 +166,9 @@ fn parts_save_themselves_until_one_is_stopped() {
     let file = folder.0.join("run.checkpoint");
     let model = Phold::new(300, 4, 0.1, 1.0, Resolution::default()).unwrap();
     let end = until(30_000.0);
+    let devices = Devices::new();
     let stopped = in_process(2, |rank| {
-        let (gpu, second) = (device(&rank), rank.rank() == 1);
+        let (gpu, second) = (devices.of(&rank), rank.rank() == 1);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
         let mut asked = 0;
         let watch = |_: &_| {
@@ -184,8 +190,9 @@ fn parts_save_themselves_until_one_is_stopped() {
     assert_eq!(whole.run(beyond).unwrap(), other.run(beyond).unwrap());
     assert_eq!(whole.fingerprint(), other.fingerprint());
     let nowhere = folder.0.join("none").join("file");
+    let devices = Devices::new();
     let failed = in_process(2, |rank| {
-        let gpu = device(&rank);
+        let gpu = devices.of(&rank);
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
         let failed = part.until(until(5.0)).save(Autosave::new(&nowhere, Duration::MAX)).run().unwrap_err();
         // The run itself is valid.
@@ -210,8 +217,9 @@ fn a_checkpoint_of_another_run_is_refused_on_all_parts() {
         |seed| CpuSimulation::new(&model, Options::default().seed(seed)).unwrap().checkpoint().unwrap();
     let saved = [save(1), save(2)];
     let resume = |model: &Phold, of: &(dyn Fn(u32) -> usize + std::marker::Sync)| {
+        let devices = Devices::new();
         in_process(2, |rank| {
-            let (gpu, saved) = (device(&rank), &saved[of(rank.rank())]);
+            let (gpu, saved) = (devices.of(&rank), &saved[of(rank.rank())]);
             GpuPart::resume(Box::new(rank), &gpu, model, options(), saved).unwrap_err()
         })
     };
@@ -247,8 +255,9 @@ fn a_part_that_cannot_be_read_ends_the_saving_of_all() {
         assert!(matches!(error, HybridError::Rank { rank: 1, .. }), "{error}");
     }
     // A run that has ended.
+    let devices = Devices::new();
     let gone = in_process(2, |rank| {
-        let (gpu, own) = (device(&rank), rank.rank());
+        let (gpu, own) = (devices.of(&rank), rank.rank());
         let mut part = GpuPart::on(Box::new(rank), &gpu, &model, options()).unwrap();
         (own == 0).then(|| part.checkpoint().unwrap_err())
     });
@@ -335,7 +344,7 @@ fn ranks_of_the_host_save_themselves_until_one_is_stopped() {
     let saved = Checkpoint::load(&file).unwrap();
     assert_eq!((saved.progress().events, saved.until()), (stopped[0].events, until(1e7)));
     // On devices, to a later end.
-    let gpu = device_of(0);
+    let gpu = gpu();
     let mut whole = Simulation::new(&gpu, &model, options()).unwrap();
     let end = Until::time(saved.progress().now.saturating_add(until(5.0).time));
     whole.run(end).unwrap();

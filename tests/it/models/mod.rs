@@ -12,7 +12,7 @@ mod torus;
 
 use crate::common;
 use common::references::Reference;
-use common::{gpu, is_long};
+use common::{few, gpu, is_long};
 use eventhorizon::models::ModelError;
 use eventhorizon::pdes::{
     CpuModel, CpuSimulation, Fault, FaultKind, Options, Simulation, SimulationError, Sync, Until,
@@ -73,7 +73,9 @@ where
     let options = Options::default().seed(17);
     let whole = same(model, options, &[until(end)]);
     let shapes = [(1, 1), (8, 2), (64, 1), (32, 1), (16, 1), (64, 2), (8, 1), (64, 2), (32, 2)];
-    for (queue, (group_size, tiles)) in QueueDesign::PRODUCTION.into_iter().zip(shapes.into_iter().cycle()) {
+    for (&queue, (group_size, tiles)) in
+        few(2, &QueueDesign::PRODUCTION).iter().zip(shapes.into_iter().cycle())
+    {
         let options = options.queue(queue).group_size(group_size).tiles(tiles);
         assert!(same(model, options, &[until(middle), until(end)]) == whole, "{options:?}");
     }

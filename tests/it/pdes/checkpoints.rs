@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::common::counted::Counted;
 use super::common::models::Ring;
 use super::common::references::Reference;
-use super::common::{gpu, is_long, own_gpu};
+use super::common::{few, gpu, is_long, own_gpu};
 use super::hostile::sealed;
 use super::own_events::{Busy, Wide};
 use super::{phold, until};
@@ -83,11 +83,9 @@ fn any_engine_and_queue_design_goes_on_where_any_other_was_saved() {
     if is_long() {
         through(&gpu, &Reference(phold(2, 300, 0.1)), &ways[..], |step| Until::events(700 * step));
     }
-    through(&gpu, &Reference(phold(130, 9, 0.1)), &ways[..], |step| until(6.1 * step as f64));
-    through(&gpu, &Wide::new(33), &ways[if is_long() { 0..6 } else { 2..4 }], |step| {
-        Until::time(Ticks::new(9 * step))
-    });
+    through(&gpu, &Reference(phold(130, 9, 0.1)), few(4, &ways), |step| until(6.1 * step as f64));
     if is_long() {
+        through(&gpu, &Wide::new(33), &ways, |step| Until::time(Ticks::new(9 * step)));
         through(&gpu, &Ring::new(40, 1000), &ways[..4], |step| Until::events(333 * step));
     }
     through(&gpu, &Counted::new(50), &ways[..2], |step| Until::time(Ticks::new(77 * step)));
@@ -107,7 +105,9 @@ fn a_run_goes_on_with_other_windows_without_a_lookahead_and_with_too_little_room
         } else {
             let ways = [heap, wide, heap, wide];
             through(&gpu, &at_once, &ways, |step| Until::events(150 * step));
-            through(&gpu, &Reference(phold(200, 5, 0.01)), &ways, |step| until(31.0 * step as f64));
+            if is_long() {
+                through(&gpu, &Reference(phold(200, 5, 0.01)), &ways, |step| until(31.0 * step as f64));
+            }
         }
     }
     let groups = heap.group_size(8).tiles(3);

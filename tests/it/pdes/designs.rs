@@ -69,14 +69,16 @@ fn teams_of_every_size_give_the_bits_of_the_cpu() {
     // Fewer than a subgroup of llvmpipe, as many, and more.
     let lanes = [Lanes::Two, Lanes::ThirtyTwo, Lanes::Eight, Lanes::SixtyFour, Lanes::Four, Lanes::Sixteen];
     assert_eq!(lanes.len(), Lanes::ALL.len());
-    for &lanes in few(3, &lanes) {
+    for &lanes in few(2, &lanes) {
         conforms_to_yawns(QueueDesign::CbPar(lanes), lanes.count().into());
     }
     for &lanes in few(1, &lanes) {
         conforms_to_the_horizon(QueueDesign::CbPar(lanes), lanes.count().into());
     }
-    for design in few(1, &[&TWO_FROM_FRONT, QueueDesign::CB_PAR_FRONT.row()]) {
-        conforms(QueueDesign::of(design), 9);
+    if is_long() {
+        for design in [&TWO_FROM_FRONT, QueueDesign::CB_PAR_FRONT.row()] {
+            conforms(QueueDesign::of(design), 9);
+        }
     }
 }
 

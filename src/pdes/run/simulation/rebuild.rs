@@ -324,16 +324,14 @@ mod tests {
         let model = FifoTorus::new(7, 9, 120, 1.0, Resolution::default()).unwrap();
         let mut cpu = CpuSimulation::new(&model, Options::default()).unwrap();
         let mut simulation = Simulation::new(&gpu, &model, Options::default()).unwrap();
-        let (heap, heap_4) = (QueueDesign::Heap, QueueDesign::Heap4);
+        let heap = QueueDesign::Heap;
         let strategies = [
             (Sync::Neighbours, heap),
             (Sync::Horizon, heap),
             (Sync::Neighbours, heap),
             (Sync::Yawns, heap),
             (Sync::Yawns, QueueDesign::Calendar),
-            (Sync::Neighbours, heap_4),
-            (Sync::Horizon, heap),
-            (Sync::Neighbours, heap_4),
+            (Sync::Neighbours, heap),
         ];
         for (i, (sync, queue)) in (1..).zip(strategies) {
             let end = Until::time(Resolution::default().ticks(0.4 * f64::from(i)).unwrap());
