@@ -180,7 +180,7 @@ fn call_centres() {
     // A full line ends its run. Patience is short, and twice as many customers arrive as are
     // served.
     let crowded = |_: &Point<'_>| Reference(CallCentre::new(3, 2, 3.0, 1.0, 0.001, 16, units()).unwrap());
-    let results = agree(&runs(60), until(12.0), crowded);
+    let results = agree_on(&gpu(), &runs(60), until(12.0), &[mapped(Mapping::Team)], crowded);
     assert!((10..50).contains(&failed(&results)), "{}", failed(&results));
     let faults = results.runs[0].iter().filter_map(|run| run.as_ref().err());
     assert!(faults.clone().all(|fault| fault.kind == FaultKind::MemoryFull));
@@ -198,8 +198,9 @@ fn priorities() {
         Reference(Priorities::new(11, &[(0.3, 1.5), (0.2, 0.8), (0.1, 1.0)], 20, units()).unwrap())
     });
     // Classes without customers have no measure instead of a NaN.
-    let results =
-        agree(&runs(4), until(60.0), |_| Reference(Priorities::new(9, &[(0.3, 1.5)], 20, units()).unwrap()));
+    let results = agree_on(&gpu(), &runs(4), until(60.0), &[mapped(Mapping::Thread)], |_| {
+        Reference(Priorities::new(9, &[(0.3, 1.5)], 20, units()).unwrap())
+    });
     assert!(results.observations[0].column("system_0").is_ok() && failed(&results) == 0);
     assert!(results.observations[0].column("system_1").is_err());
     assert_eq!(results.observations[0].failures().len(), 0);
