@@ -81,7 +81,7 @@ use crate::time::Ticks;
 /// let end = Until::time(units.ticks(1000.0)?);
 /// let devices = [Gpu::nth(0)?, Gpu::nth(1)?];
 /// let ran = in_process(2, |rank| {
-///     let gpu = devices[rank.rank() as usize];
+///     let gpu = &devices[rank.rank() as usize];
 ///     let mut part = GpuPart::on(Box::new(rank), gpu, &model, Options::default())?;
 ///     part.run(end)?;
 ///     part.fingerprint()

@@ -251,6 +251,7 @@ fn digits(bits: Range<u32>) -> impl Iterator<Item = Range<u32>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sort_key::sealed::Words as _;
     use super::*;
 
     #[test]
@@ -291,7 +292,7 @@ mod tests {
     fn sorts_are_right_with_more_subgroups_than_counters() {
         let gpu = Gpu::for_test();
         let Some(subgroups) = gpu.subgroups().and_then(|seen| seen.of(128).copied()) else { return };
-        let tuning = Tuning { group_size: 128, items: 4, workgroups: 3 };
+        let tuning = Tuning { group_size: 128, items: u32::ITEMS, workgroups: 3 };
         let count = Count::host(&gpu, 5000).unwrap();
         let keys: Vec<u32> = (0..5000u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 7 & 0xf00_0fff).collect();
         let indices: Vec<u32> = (0..5000).collect();

