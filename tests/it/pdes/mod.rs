@@ -445,7 +445,7 @@ fn random_models_agree() {
         (0u32..9, 1u32..5),
         0u64..3000,
     );
-    let mut runner = common::random_cases(12);
+    let mut runner = common::random_cases(6);
     runner
         .run(&strategy, |(lps, population, rate, lookahead, seed, queue, (group, tiles), events)| {
             let model = Phold::new(lps, population, rate, lookahead, Resolution::default()).unwrap();
